@@ -13,6 +13,9 @@ export const HOOK_CLIENTS = [
 ] as const;
 export type HookClient = (typeof HOOK_CLIENTS)[number];
 
+/** Those whose transcripts are read. */
+export const SWEPT_CLIENTS = ["claude-code", "codex", "gemini"] as const;
+
 /** What happens in a session: it starts, the person asks, the assistant has answered. */
 export type Moment = "start" | "prompt" | "answer";
 

@@ -5,15 +5,17 @@ import { replaceFile } from "../adapters/native/system-files.ts";
 import { createSourceReader } from "../adapters/sources/reader.ts";
 import type { MemoryEngine } from "../engine/memory-engine.ts";
 import type { SourceRecord } from "../ports/sources.ts";
-import type { HookClient } from "./clients.ts";
+import type { SWEPT_CLIENTS } from "./clients.ts";
 import { projectAt } from "./projects.ts";
 import { storeTurn } from "./receive.ts";
 import { captureFolder, switchedOff, userSecret } from "./state.ts";
 import { isCommand, keepable } from "./texts.ts";
 import { turnId } from "./turn.ts";
 
+type SweptClient = (typeof SWEPT_CLIENTS)[number];
+
 /** Where each assistant keeps its transcripts, below the home folder, and which kind of source they are. */
-const PLACES: readonly (readonly [HookClient, readonly string[], kind: string])[] = [
+const PLACES: readonly (readonly [SweptClient, readonly string[], kind: string])[] = [
   ["claude-code", [".claude", "projects"], "claude-code"],
   ["codex", [".codex", "sessions"], "codex"],
   ["gemini", [".gemini", "tmp"], "gemini-cli"],
@@ -61,7 +63,7 @@ export async function sweep(engine: MemoryEngine, options: SweepOptions): Promis
 }
 
 type Of = SweepOptions & {
-  readonly client: HookClient;
+  readonly client: SweptClient;
   readonly kind: string;
   readonly file: string;
 };

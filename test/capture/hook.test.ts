@@ -139,6 +139,11 @@ describe("switches", () => {
     await desk.run(["capture", "off", "--client", "claude-code"]);
     await hook(said("UserPromptSubmit", "s7", "Off for an assistant", { cwd: desk.folder }));
     expect(texts(await status())).toEqual(before);
+    // A name that is no assistant's would leave the one that was meant on.
+    for (const part of ["off", "on", "sweep"]) {
+      expect((await desk.run(["capture", part, "--client", "claude"])).code).toBe(2);
+    }
+    expect((await desk.run(["capture", "sweep", "--since", "soon"])).code).toBe(2);
     await desk.run(["capture", "on", "--client", "claude-code"]);
     await hook(said("UserPromptSubmit", "s7", "And on once more", { cwd: desk.folder }));
     expect(texts(await status())).toEqual([...before, "And on once more"].sort());

@@ -1,5 +1,6 @@
 import { Command, Option } from "commander";
 import { mainFileOf } from "../../../app/pack-path.ts";
+import { HOOK_CLIENTS, SWEPT_CLIENTS } from "../../../capture/clients.ts";
 import {
   dropWaiting,
   type Run,
@@ -15,6 +16,7 @@ import type { MemoryEngine } from "../../../engine/memory-engine.ts";
 import { counted } from "../../contract/core/tool-text.ts";
 import type { CliContext } from "../context.ts";
 import { withEngine } from "../memories.ts";
+import { momentOf } from "../moments.ts";
 import { configFor, formatOption, type PackOptions, packCommand } from "../options.ts";
 import { type Format, shortened, shortIds, table } from "../output.ts";
 
@@ -25,7 +27,7 @@ Examples:
   svc capture off --here           not in this folder, nor in those in it
   svc capture off --client cursor  not from one assistant
   svc capture off --session ID     not from one conversation
-  svc capture on                   all of it again; with the same options only that
+  svc capture on                   undoes svc capture off; what was turned off with an option, the same option turns on
   svc capture retry                sends again what a pack refused
   svc capture sweep                stores what transcripts on this machine say and no hook delivered
 
@@ -65,7 +67,7 @@ function switchPart({ output }: CliContext, isOn: boolean): Command {
   return new Command(isOn ? "on" : "off")
     .description(isOn ? "store and recall again" : "store and recall nothing")
     .option("--here", "in this folder and those in it alone")
-    .option("--client <name>", "of one assistant alone")
+    .addOption(new Option("--client <name>", "of one assistant alone").choices(HOOK_CLIENTS))
     .option("--session <id>", "of one conversation alone")
     .addOption(formatOption())
     .addHelpText("after", EXAMPLES)
@@ -219,8 +221,10 @@ const sweepPart = packCommand(
     name: "sweep",
     description: "store what transcripts on this machine say and no hook delivered",
     options: [
-      new Option("--since <time>", "only what was said from then on: ISO 8601"),
-      new Option("--client <name>", "of this assistant, also where it has no hooks of svc"),
+      new Option("--since <time>", 'only what was said from then on: a date, "yesterday", 7d'),
+      new Option("--client <name>", "of this assistant, also where it has no hooks of svc").choices(
+        SWEPT_CLIENTS,
+      ),
     ],
     examples: EXAMPLES,
   },
@@ -237,7 +241,7 @@ const sweepPart = packCommand(
         home: here.home,
         user: config.mcp.user_id,
         clients,
-        since,
+        since: await momentOf(since, "--since"),
       });
       if (format === "json")
         return context.output.json({ clients, ...swept, left_out: swept.leftOut });
