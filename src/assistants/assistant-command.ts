@@ -1,7 +1,7 @@
 import { isAbsolute, join } from "node:path";
 import { databaseOf, mainFileOf } from "../app/pack-path.ts";
 import type { Config } from "../config/schema.ts";
-import { SvcError } from "../domain/errors.ts";
+import { invalid, SvcError } from "../domain/errors.ts";
 import { shellWord } from "../lib/text.ts";
 import { type KeyStatus, keyStatus } from "../packs/key-custody.ts";
 import { lastingSelf, type Surroundings, surroundings } from "./catalogue.ts";
@@ -9,6 +9,7 @@ import {
   CONFIG_FOLDER_VARIABLE,
   NO_CREATE,
   OWNER_VARIABLE,
+  type RemoteServer,
   type ServerCommand,
 } from "./server-entry.ts";
 
@@ -90,6 +91,30 @@ export async function assistantOf(
       ...dollarConcerns(server),
     ],
   };
+}
+
+/**
+ * The server at an address, whose key is in a variable. An address without a path means `/mcp`.
+ * @throws SvcError invalid_argument, without repeating what could be a key
+ */
+export function remoteServer(address: string, keyEnv: string | undefined): RemoteServer {
+  const url = URL.parse(address);
+  if (url === null || !["https:", "http:"].includes(url.protocol)) {
+    throw invalid("--url", "is no address such as https://memory.example/mcp");
+  }
+  if (url.protocol === "http:" && !/^(localhost|127\..*|\[::1\])$/.test(url.hostname)) {
+    throw invalid("--url", "would send the key unencrypted; use https");
+  }
+  if (`${url.username}${url.password}${url.search}${url.hash}` !== "" || address.includes("$")) {
+    throw invalid("--url", "has more than host, port and path; a key goes into no file");
+  }
+  if (keyEnv === undefined || !/^[A-Z_][A-Z0-9_]{0,63}$/.test(keyEnv)) {
+    const state = keyEnv === undefined ? "is missing" : "is no name of a variable";
+    const form = "capital letters, digits and _, such as SVC_KEY";
+    throw invalid("--key-env", `${state} (${form}); the key itself goes into no file`);
+  }
+  if (url.pathname === "/") url.pathname = "/mcp";
+  return { url: url.href, keyEnv };
 }
 
 function requirePackOf(config: Config): void {

@@ -31,6 +31,14 @@ export type ConfigForm = {
   readonly isTyped: boolean;
 };
 
+/** How an entry of a client names a server over HTTP. */
+export type RemoteForm = {
+  /** The member for the address. */
+  readonly address: "url" | "httpUrl" | "serverUrl";
+  /** What stands between `${` and the name of a variable in a header; undefined: a member of the entry names that of the key. */
+  readonly prefix: string | undefined;
+};
+
 /** A file that a client reads. */
 export type Place = {
   /** Absolute path. */
@@ -44,6 +52,8 @@ export type Client = {
   /** Its display name. */
   readonly title: string;
   readonly form: ConfigForm;
+  /** A text says why it cannot use a server over HTTP without a key in its file. */
+  readonly remote: RemoteForm | string;
   /** Possible folders of the user's configuration: the first existing one, else the first. */
   readonly user: (folders: Folders) => readonly Place[];
   /** Its file below a project's folder, if it reads one. */
@@ -74,12 +84,14 @@ const CLIENTS: Readonly<Record<ClientName, Omit<Client, "name">>> = {
   "claude-code": {
     title: "Claude Code",
     form: { ...MCP_SERVERS, isTyped: true },
+    remote: { address: "url", prefix: "" },
     user: ({ home, named, place }) => [place(named("CLAUDE_CONFIG_DIR") ?? home, ".claude.json")],
     project: [".mcp.json"],
   },
   "claude-desktop": {
     title: "Claude Desktop",
     form: MCP_SERVERS,
+    remote: "starts programs from its file and reaches no server by it",
     user: ({ applications, local, isWindows, place }) => {
       const name = "claude_desktop_config.json";
       const packaged = [CLAUDE_PACKAGE, "LocalCache", "Roaming", "Claude", name];
@@ -93,12 +105,14 @@ const CLIENTS: Readonly<Record<ClientName, Omit<Client, "name">>> = {
   cursor: {
     title: "Cursor",
     form: MCP_SERVERS,
+    remote: { address: "url", prefix: "env:" },
     user: ({ home, place }) => [place(home, ".cursor", "mcp.json")],
     project: [".cursor", "mcp.json"],
   },
   vscode: {
     title: "VS Code",
     form: { language: "json", section: "servers", isTyped: true },
+    remote: { address: "url", prefix: "env:" },
     user: ({ applications, named, place }) => {
       const portable = named("VSCODE_PORTABLE");
       return [
@@ -112,6 +126,7 @@ const CLIENTS: Readonly<Record<ClientName, Omit<Client, "name">>> = {
   codex: {
     title: "Codex",
     form: { language: "toml", section: "mcp_servers", isTyped: false },
+    remote: { address: "url", prefix: undefined },
     user: ({ home, named, place }) => {
       const own = named("CODEX_HOME");
       return [own === undefined ? place(home, ".codex", "config.toml") : place(own, "config.toml")];
@@ -121,6 +136,7 @@ const CLIENTS: Readonly<Record<ClientName, Omit<Client, "name">>> = {
   gemini: {
     title: "Gemini CLI",
     form: MCP_SERVERS,
+    remote: { address: "httpUrl", prefix: "" },
     user: ({ home, named, place }) => [
       place(named("GEMINI_CLI_HOME") ?? home, ".gemini", "settings.json"),
     ],
@@ -129,6 +145,7 @@ const CLIENTS: Readonly<Record<ClientName, Omit<Client, "name">>> = {
   windsurf: {
     title: "Windsurf (Devin Desktop)",
     form: MCP_SERVERS,
+    remote: { address: "serverUrl", prefix: "env:" },
     // It was renamed; earlier versions read the second one.
     user: ({ home, settings, place }) => [
       place(settings, "devin", "mcp_config.json"),
@@ -139,6 +156,7 @@ const CLIENTS: Readonly<Record<ClientName, Omit<Client, "name">>> = {
   zed: {
     title: "Zed",
     form: { language: "json", section: "context_servers", isTyped: false },
+    remote: "sends headers as its file has them, so that the key itself would have to be in it",
     user: ({ settings, isLinux, isWindows, named, place }) => {
       const sandbox = isLinux ? named("FLATPAK_XDG_CONFIG_HOME") : undefined;
       return [place(sandbox ?? settings, isWindows ? "Zed" : "zed", "settings.json")];

@@ -36,8 +36,11 @@ import {
   isSameEntry,
   type Members,
   packArgumentOf,
+  type RemoteServer,
+  remoteOf,
   type ServerCommand,
   toMembers,
+  toRemoteMembers,
   withMembers,
 } from "./server-entry.ts";
 
@@ -46,6 +49,20 @@ async function loadEditor({ language, section }: ConfigForm): Promise<Editor> {
   return language === "json"
     ? (await import("./json-editor.ts")).jsonEditor(section)
     : (await import("./toml-editor.ts")).tomlEditor(section);
+}
+
+/** @throws SvcError invalid_argument if the client cannot use a server over HTTP without a key in its file */
+function membersFor(
+  { title, form, remote }: Client,
+  server: ServerCommand | RemoteServer,
+  former?: unknown,
+): Members {
+  if ("command" in server) return toMembers(server, form, former);
+  if (typeof remote !== "string") return toRemoteMembers(server, form, remote, former);
+  throw invalid(
+    "--url",
+    `${title} ${remote}. No key is written; connect it to a pack of this machine, or choose another client`,
+  );
 }
 
 export type ClientEntry = {
@@ -87,7 +104,7 @@ type Planned = Omit<ClientChange, "title" | "file" | "apply"> & {
  */
 export async function planConnection(
   { client: clientName, scope, name }: ClientEntry,
-  server: ServerCommand,
+  server: ServerCommand | RemoteServer,
   force: boolean,
   here: Surroundings = surroundings(),
 ): Promise<ClientChange> {
@@ -99,7 +116,7 @@ export async function planConnection(
     const former = editor.read(before ?? "").get(name);
     const ours = isOurs(former) ? former : undefined;
     if (former !== ours && !force) throw taken(place.file, name, former);
-    return connected(editor, before, name, toMembers(server, client.form, ours));
+    return connected(editor, before, name, membersFor(client, server, ours));
   });
   return changeOf(client, {
     place,
@@ -168,11 +185,11 @@ function applyChange(planned: Planned): string | undefined {
 
 /** A file with nothing but the entry, as the client would read it. */
 export async function entryText(
-  { form }: Client,
+  client: Client,
   name: string,
-  server: ServerCommand,
+  server: ServerCommand | RemoteServer,
 ): Promise<string> {
-  return (await loadEditor(form)).create(name, toMembers(server, form));
+  return (await loadEditor(client.form)).create(name, membersFor(client, server));
 }
 
 /** The configuration snippet for a client, and which client it is for. */
@@ -188,7 +205,7 @@ type Snippet = {
 export async function snippetFor(
   clientName: string,
   name: string,
-  server: ServerCommand,
+  server: ServerCommand | RemoteServer,
 ): Promise<Snippet> {
   const known = findClient(clientName);
   const client = known ?? findClient("cursor");
@@ -219,7 +236,7 @@ function otherNamesIn(editor: Editor, text = "", name = ""): readonly string[] {
   );
 }
 
-/** The text with the entry. A previous entry of another program is removed as a whole. */
+/** The text with the entry. A previous entry of another program, or of another transport, is removed as a whole. */
 function connected(
   editor: Editor,
   text: string | undefined,
@@ -229,7 +246,8 @@ function connected(
   if (text === undefined) return editor.create(name, members);
   const former = editor.read(text).get(name);
   if (former === undefined) return editor.set(text, name, members);
-  if (!isOurs(former)) return editor.set(editor.remove(text, name), name, members);
+  const isOther = (remoteOf(former) === undefined) !== (remoteOf(members) === undefined);
+  if (isOther || !isOurs(former)) return editor.set(editor.remove(text, name), name, members);
   return isSameEntry(former, withMembers(former, members)) ? text : editor.set(text, name, members);
 }
 
@@ -298,31 +316,45 @@ export type Connection = {
   readonly server: ServerCommand;
 };
 
+/** An assistant that reaches a server over HTTP. */
+export type RemoteConnection = Omit<Connection, "server"> & { readonly url: string };
+
 /** The known assistants configured to use a pack. Unreadable files are skipped. */
 export async function connectionsTo(
   mainFile: string,
   here: Surroundings,
 ): Promise<readonly Connection[]> {
-  const found = await Promise.all(
-    CLIENT_NAMES.flatMap((name) =>
-      CONFIG_SCOPES.map((scope) => connectionsOf(requireClient(name), scope, here)),
-    ),
-  );
-  return found.flat().filter(({ server }) => packOf(server) === mainFile);
+  return (await ownEntries(here)).flatMap(({ entry, ...where }) => {
+    const server = fromEntry(entry);
+    return server !== undefined && packOf(server) === mainFile ? [{ ...where, server }] : [];
+  });
 }
 
-async function connectionsOf(
-  client: Client,
-  scope: ConfigScope,
-  here: Surroundings,
-): Promise<readonly Connection[]> {
-  const editor = await loadEditor(client.form);
-  return placesOf(client, scope, here).flatMap(({ file }) =>
-    [...entriesIn(editor, file)].flatMap(([name, entry]) => {
-      const server = isOurs(entry) ? fromEntry(entry) : undefined;
-      return server === undefined ? [] : [{ client: client.name, scope, file, name, server }];
+/** The known assistants that reach a server over HTTP. Unreadable files are skipped. */
+export async function remoteConnections(here: Surroundings): Promise<readonly RemoteConnection[]> {
+  return (await ownEntries(here)).flatMap(({ entry, ...where }) => {
+    const url = remoteOf(entry);
+    return url === undefined ? [] : [{ ...where, url }];
+  });
+}
+
+type OwnEntry = Omit<Connection, "server"> & { readonly entry: unknown };
+
+async function ownEntries(here: Surroundings): Promise<readonly OwnEntry[]> {
+  const found = await Promise.all(
+    CLIENT_NAMES.map(async (client) => {
+      const known = requireClient(client);
+      const editor = await loadEditor(known.form);
+      return CONFIG_SCOPES.flatMap((scope) =>
+        placesOf(known, scope, here).flatMap(({ file }) =>
+          [...entriesIn(editor, file)].flatMap(([name, entry]) =>
+            isOurs(entry) ? [{ client, scope, file, name, entry }] : [],
+          ),
+        ),
+      );
     }),
   );
+  return found.flat();
 }
 
 /** The entries of a file; empty if it is missing or unreadable: a change will report why. */

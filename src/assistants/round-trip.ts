@@ -1,15 +1,16 @@
 import { parse } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { reach } from "../adapters/network/reach.ts";
 import { VERSION } from "../app/version.ts";
 import { workingFolder } from "../config/path.ts";
-import type { ServerCommand } from "./server-entry.ts";
+import type { RemoteServer, ServerCommand } from "./server-entry.ts";
 
 /** The result of starting a server and talking to it. */
 export type RoundTrip =
   | {
       readonly isOk: true;
-      /** Milliseconds from the start of the process to the answer of the last request. */
+      /** Milliseconds from the start of the process, or the first request, to the answer of the last request. */
       readonly ms: number;
       /** Of these, milliseconds until the server had introduced itself. */
       readonly startMs: number;
@@ -73,6 +74,49 @@ export async function tryServer(
     // It ends the process, by a signal if necessary.
     await client.close();
     if (isStarted) await ended.promise;
+  }
+}
+
+/**
+ * Speaks to a server over HTTP as an assistant does: handshake and list of tools, which needs the key. Never rejects.
+ * @param key not in any message
+ */
+export async function tryRemote(
+  { url, keyEnv }: RemoteServer,
+  key: string,
+  limitMs: number,
+): Promise<RoundTrip> {
+  const started = performance.now();
+  const elapsed = (): number => Math.round(performance.now() - started);
+  const [sdk, http] = await Promise.all([
+    import("@modelcontextprotocol/sdk/client/index.js"),
+    import("@modelcontextprotocol/sdk/client/streamableHttp.js"),
+  ]);
+  const client = new sdk.Client({ name: "svc", version: VERSION });
+  try {
+    const timeout = (): { timeout: number } => ({ timeout: Math.max(1, limitMs - elapsed()) });
+    const requestInit = { headers: { authorization: `Bearer ${key}` } };
+    const transport = new http.StreamableHTTPClientTransport(new URL(url), {
+      requestInit,
+      fetch: reach,
+    });
+    // SAFETY: the library's own transport lacks `undefined` in the type of an optional member.
+    await client.connect(transport as Parameters<Client["connect"]>[0], timeout());
+    const startMs = elapsed();
+    const { tools } = await client.listTools(undefined, timeout());
+    return { isOk: true, ms: elapsed(), startMs, tools: tools.length };
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    const problems: Readonly<Record<string, string>> = {
+      401: `${url} does not accept the key in ${keyEnv} (401)`,
+      404: `${url} has no MCP endpoint (404): is the server started with --mcp?`,
+      [REQUEST_TIMEOUT]: `${url} did not answer within ${Math.round(limitMs / 1000)} s`,
+    };
+    const words = firstLine(error instanceof Error ? error.message : String(error));
+    const problem = problems[String(code)] ?? `${url}: ${words.replaceAll(key, "…")}`;
+    return { isOk: false, ms: elapsed(), problem };
+  } finally {
+    await client.close();
   }
 }
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { isJsonObject } from "../lib/json.ts";
-import type { ConfigForm } from "./catalogue.ts";
+import type { ConfigForm, RemoteForm } from "./catalogue.ts";
 
 /** How an assistant starts the memory server. */
 export type ServerCommand = {
@@ -9,6 +9,14 @@ export type ServerCommand = {
   readonly args: readonly string[];
   /** Set in addition to the variables that the assistant passes on. Never a secret. */
   readonly env: Readonly<Record<string, string>>;
+};
+
+/** A memory server that an assistant reaches over HTTP. */
+export type RemoteServer = {
+  /** The address of its MCP endpoint. */
+  readonly url: string;
+  /** The variable in the environment of the assistant that has the key. */
+  readonly keyEnv: string;
 };
 
 /** The variables that only entries of this program set. */
@@ -32,6 +40,39 @@ export function toMembers(server: ServerCommand, form: ConfigForm, former?: unkn
   };
 }
 
+/** By this header an entry for a server over HTTP is known again: its address could be of any program. */
+const WRITER = { "X-Written-By": "svc connect" } as const;
+
+/** The members of an entry for a server over HTTP. Headers that the user added to an earlier entry stay. */
+export function toRemoteMembers(
+  { url, keyEnv }: RemoteServer,
+  { isTyped }: ConfigForm,
+  { address, prefix }: RemoteForm,
+  former?: unknown,
+): Members {
+  const headers = { ...headersOf(former), ...WRITER };
+  return {
+    ...(isTyped && { type: "http" }),
+    [address]: url,
+    ...(prefix === undefined
+      ? { bearer_token_env_var: keyEnv, http_headers: headers }
+      : { headers: { ...headers, Authorization: `Bearer \${${prefix}${keyEnv}}` } }),
+  };
+}
+
+/** The address of an entry for a server over HTTP that `svc connect` wrote; undefined for any other entry. */
+export function remoteOf(entry: unknown): string | undefined {
+  if (!isJsonObject(entry) || headersOf(entry)["X-Written-By"] !== "svc connect") return undefined;
+  const { url, httpUrl, serverUrl }: Members = entry;
+  return [url, httpUrl, serverUrl].find((address) => typeof address === "string");
+}
+
+function headersOf(entry: unknown): Members {
+  if (!isJsonObject(entry)) return {};
+  const { headers, http_headers: others }: Members = entry;
+  return [headers, others].find(isJsonObject) ?? {};
+}
+
 /** The server of an entry; undefined for an entry that starts no program. */
 export function fromEntry(entry: unknown): ServerCommand | undefined {
   if (typeof entry !== "object" || entry === null) return undefined;
@@ -48,8 +89,9 @@ function textsOf(env: object): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(env).map(([name, value]) => [name, String(value)]));
 }
 
-/** Whether an entry starts the memory server of this program, from any copy and under any name. */
+/** Whether an entry starts the memory server of this program, from any copy and under any name, or reaches one over HTTP. */
 export function isOurs(entry: unknown): boolean {
+  if (remoteOf(entry) !== undefined) return true;
   const server = fromEntry(entry);
   if (server === undefined) return false;
   const at = server.args.indexOf("mcp");

@@ -4,7 +4,7 @@ import { mainFileOf } from "../app/pack-path.ts";
 import { VERSION } from "../app/version.ts";
 import { assistantCommand, canBeOpened, keyOfPack } from "../assistants/assistant-command.ts";
 import { surroundings } from "../assistants/catalogue.ts";
-import { type Connection, connectionsTo } from "../assistants/config-change.ts";
+import { type Connection, connectionsTo, remoteConnections } from "../assistants/config-change.ts";
 import { tryServer } from "../assistants/round-trip.ts";
 import { NO_CREATE } from "../assistants/server-entry.ts";
 import type { Config } from "../config/schema.ts";
@@ -50,10 +50,16 @@ function whyNotTried(
     : `the key of the pack is not kept on this machine, so that an assistant cannot open it unless its own settings have the key; svc key import ${shellWord(path)} keeps it`;
 }
 
-/** The known assistants that use the pack. */
+/** The known assistants that use the pack, and those that reach a server over HTTP, which may be of another memory. */
 export async function checkConnected(config: Config): Promise<Finding> {
+  const { message, ...finding } = await checkOwnPack(mainFileOf(config));
+  const remote = await remoteConnections(surroundings());
+  const servers = remote.map(({ client, url, file }) => `; ${client} uses ${url} (${file})`);
+  return { ...finding, message: `${message}${servers.join("")}` };
+}
+
+async function checkOwnPack(pack: string): Promise<Finding> {
   const name = "connected";
-  const pack = mainFileOf(config);
   const connections = await connectionsTo(pack, surroundings());
   const broken = connections.filter(
     ({ server }) => isAbsolute(server.command) && !isProgram(server.command),

@@ -19,7 +19,12 @@ import {
   type ConfigScope,
   findClient,
 } from "../../src/assistants/catalogue.ts";
-import { connectionsTo, entryText, planConnection } from "../../src/assistants/config-change.ts";
+import {
+  connectionsTo,
+  entryText,
+  planConnection,
+  remoteConnections,
+} from "../../src/assistants/config-change.ts";
 import type { ServerCommand } from "../../src/assistants/server-entry.ts";
 import { jsonTexts, tomlTexts } from "./config-texts.ts";
 import { entry, put, refusal, useHome } from "./home.ts";
@@ -202,6 +207,81 @@ describe("connecting", () => {
 
   test("has no project of Claude Desktop", async () => {
     expect(await refusal(connect(entry("claude-desktop", "project")))).toContain("--scope");
+  });
+});
+
+describe("a server over HTTP", () => {
+  const TEAM = { url: "https://memory.example/mcp", keyEnv: "SVC_KEY" };
+  const MARK = { "X-Written-By": "svc connect" };
+  const bearer = (reference: string) => ({
+    headers: { ...MARK, Authorization: `Bearer $\{${reference}}` },
+  });
+  /** What the makers of each client document. */
+  const ENTRIES: Readonly<Partial<Record<ClientName, object>>> = {
+    "claude-code": { type: "http", url: TEAM.url, ...bearer("SVC_KEY") },
+    cursor: { url: TEAM.url, ...bearer("env:SVC_KEY") },
+    vscode: { type: "http", url: TEAM.url, ...bearer("env:SVC_KEY") },
+    codex: { url: TEAM.url, bearer_token_env_var: "SVC_KEY", http_headers: MARK },
+    gemini: { httpUrl: TEAM.url, ...bearer("SVC_KEY") },
+    windsurf: { serverUrl: TEAM.url, ...bearer("env:SVC_KEY") },
+  };
+
+  test.each([...CLIENT_NAMES].filter((name) => name in ENTRIES))(
+    "is written for %s with a reference to the key, found, exchanged for a pack, and taken back",
+    async (client) => {
+      const before = snapshot();
+      const read = (): unknown => {
+        const text = readFileSync(fileOf(client), "utf8");
+        const { language, section } = findClient(client)!.form;
+        return Object((language === "json" ? JSON.parse(text) : Bun.TOML.parse(text))[section])
+          .memory;
+      };
+      await connect(entry(client), TEAM);
+      expect(read()).toEqual(ENTRIES[client]);
+      const plan = await planConnection(entry(client), TEAM, false, desk.here);
+      expect(plan.after).toBe(plan.before);
+      expect(await remoteConnections(desk.here)).toEqual([
+        { client, scope: "user", file: fileOf(client), name: "memory", url: TEAM.url },
+      ]);
+      await connect(entry(client), SERVER);
+      expect(read()).not.toContainAnyKeys([
+        "url",
+        "httpUrl",
+        "serverUrl",
+        "headers",
+        "http_headers",
+      ]);
+      expect(await remoteConnections(desk.here)).toEqual([]);
+      expect(await connectionsTo(PACK, desk.here)).toMatchObject([{ client }]);
+      await connect(entry(client), TEAM);
+      expect(read()).toEqual(ENTRIES[client]);
+      await disconnect(entry(client));
+      expect(snapshot()).toEqual(before);
+    },
+  );
+
+  test.each([...CLIENT_NAMES].filter((name) => !(name in ENTRIES)))(
+    "is refused for %s, which would need the key in its file",
+    async (client) => {
+      const before = snapshot();
+      expect(await refusal(connect(entry(client), TEAM))).toContain("No key is written");
+      expect(snapshot()).toEqual(before);
+    },
+  );
+
+  test("that the user wrote or added to stays the user's", async () => {
+    const theirs = { url: "https://other.example/mcp", headers: { Authorization: "Bearer x" } };
+    const file = put(fileOf("cursor"), JSON.stringify({ mcpServers: { memory: theirs } }));
+    expect(await refusal(connect(entry("cursor"), TEAM))).toContain("--force");
+    expect(await refusal(disconnect(entry("cursor")))).toContain("not of svc");
+    const ours = { url: "https://old.example/mcp", headers: { ...MARK, "X-Team": "red" }, note: 1 };
+    writeFileSync(file, JSON.stringify({ mcpServers: { memory: ours } }));
+    await connect(entry("cursor"), TEAM);
+    expect(JSON.parse(readFileSync(file, "utf8")).mcpServers.memory).toMatchObject({
+      url: TEAM.url,
+      headers: { "X-Team": "red" },
+      note: 1,
+    });
   });
 });
 

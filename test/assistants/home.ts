@@ -23,7 +23,7 @@ import {
   planConnection,
   planDisconnection,
 } from "../../src/assistants/config-change.ts";
-import type { ServerCommand } from "../../src/assistants/server-entry.ts";
+import type { RemoteServer, ServerCommand } from "../../src/assistants/server-entry.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 
 /** A home folder with a project, made for each test, in which clients are connected to a pack. */
@@ -64,7 +64,7 @@ export function useHome() {
     fileOf,
     connect: async (
       place: ClientEntry,
-      command: ServerCommand = server,
+      command: ServerCommand | RemoteServer = server,
       force = false,
     ): Promise<string | undefined> => (await planConnection(place, command, force, here)).apply(),
     disconnect: async (place: ClientEntry): Promise<string | undefined> =>

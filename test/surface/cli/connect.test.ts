@@ -271,6 +271,71 @@ describe("svc connect", () => {
   });
 });
 
+describe("svc connect --url", () => {
+  const key = "a long random key of ada";
+  let server: ReturnType<Desk["start"]>;
+  let url = "";
+  beforeAll(async () => {
+    server = desk.start(["serve", "--db-path", "sealed.pack", "--port", "0", "--mcp"], {
+      SVC_API_USER_KEYS: JSON.stringify({ ada: key }),
+    });
+    url = await addressOf(server);
+  }, 120_000);
+  afterAll(async () => {
+    server.kill();
+    await server.exited;
+  });
+
+  test("tries a server over HTTP with the key of a variable, which is written nowhere", async () => {
+    const line = `connect codex --url ${url} --key-env SVC_KEY --yes --format json`;
+    const made = await run(line, { SVC_KEY: key, HTTP_PROXY: "http://127.0.0.1:1" });
+    expect({ code: made.code, stderr: made.stderr }).toMatchObject({ code: 0 });
+    const answer = JSON.parse(made.stdout);
+    expect(answer).toMatchObject({
+      status: "connected",
+      server: { url: `${url}/mcp`, key_env: "SVC_KEY" },
+      concerns: [],
+      round_trip: { ok: true, problem: null },
+      undo: "svc disconnect codex",
+      capture: null,
+    });
+    expect(answer.round_trip.tools).toBeGreaterThan(0);
+    const text = readFileSync(at("home/.codex/config.toml"), "utf8");
+    expect(text).toContain('bearer_token_env_var = "SVC_KEY"');
+    expect(`${text}${made.stdout}${made.stderr}`).not.toContain(key);
+    expect((await run("doctor plain.pack")).stdout).toContain(`codex uses ${url}/mcp (`);
+    expect((await run("disconnect codex --yes")).code).toBe(0);
+    expect(existsSync(at("home/.codex"))).toBeFalse();
+  });
+
+  test("says which variable has a key that the server does not accept, or none", async () => {
+    const line = `connect cursor --url ${url}/mcp --key-env SVC_KEY --yes`;
+    const wrong = await run(line, { SVC_KEY: "of-somebody-else" });
+    expect(wrong.code).toBe(1);
+    expect(wrong.stderr).toContain(`${url}/mcp does not accept the key in SVC_KEY (401)`);
+    expect(`${wrong.stdout}${wrong.stderr}`).not.toContain("of-somebody-else");
+    const unset = await run(line);
+    expect(unset.code).toBe(0);
+    expect(unset.stderr).toContain("SVC_KEY is not set here");
+  });
+});
+
+/** The address that a server says when it listens. Its words are read to the end, so that it can go on speaking. */
+function addressOf({ stderr }: ReturnType<Desk["start"]>): Promise<string> {
+  const address = Promise.withResolvers<string>();
+  const listen = async (): Promise<void> => {
+    let said = "";
+    for await (const chunk of stderr) {
+      said += Buffer.from(chunk).toString("utf8");
+      const [found] = /http:\/\/127\.0\.0\.1:\d+/.exec(said) ?? [];
+      if (found !== undefined) address.resolve(found);
+    }
+    address.reject(new Error(`the server ended: ${said}`));
+  };
+  listen().catch(address.reject);
+  return address.promise;
+}
+
 describe("svc connect and disconnect refuse, and change nothing", () => {
   test.each([
     { line: "connect emacs --yes", says: "claude-code, claude-desktop, cursor, vscode, codex" },
@@ -278,6 +343,28 @@ describe("svc connect and disconnect refuse, and change nothing", () => {
     { line: "connect cursor --name a.b --yes", says: "ASCII letters" },
     { line: "connect cursor --scope all --yes", says: "Allowed choices are user, project" },
     { line: "connect claude-desktop --scope project --yes", says: "no configuration of projects" },
+    { line: "connect cursor --url https://a.example/mcp --yes", says: "--key-env: is missing" },
+    { line: "connect cursor --url http://a.example --key-env K --yes", says: "use https" },
+    { line: "connect cursor --url https://u:p@a.example --key-env K", says: "host, port and path" },
+    {
+      line: "connect cursor --url https://a.example/?k=1 --key-env K",
+      says: "host, port and path",
+    },
+    { line: "connect cursor --url a.example --key-env K", says: "is no address" },
+    {
+      line: "connect cursor --url https://a.example --key-env aKey",
+      says: "no name of a variable",
+    },
+    { line: "connect cursor --key-env K --yes", says: "needs --url" },
+    {
+      line: "connect cursor --url https://a.example --key-env K --db-path m",
+      says: "cannot be used",
+    },
+    { line: "connect cursor --url https://a.example --key-env K --capture", says: "needs a pack" },
+    {
+      line: "connect claude-desktop --url https://a.example --key-env K",
+      says: "No key is written",
+    },
     { line: "connect", says: "client: is missing; choose one of claude-code, claude-desktop" },
     { line: "disconnect", says: "client: is missing; choose one of claude-code, claude-desktop" },
     { line: "connect claude --yes", says: "did you mean claude-code or claude-desktop?" },

@@ -7,7 +7,7 @@ import { CLIENT_NAMES, CONFIG_SCOPES, type ConfigScope } from "../../../assistan
 import type { ClientChange, ClientEntry } from "../../../assistants/config-change.ts";
 import type { HookTrial } from "../../../assistants/hook-trial.ts";
 import type { RoundTrip } from "../../../assistants/round-trip.ts";
-import type { ServerCommand } from "../../../assistants/server-entry.ts";
+import type { RemoteServer, ServerCommand } from "../../../assistants/server-entry.ts";
 import type { Config } from "../../../config/schema.ts";
 import { invalid } from "../../../domain/errors.ts";
 import type { ToolSet } from "../../contract/core/operation.ts";
@@ -22,6 +22,8 @@ const LIMIT_MS = 30_000;
 
 type ConnectOptions = ChangeOptions & {
   readonly dbPath?: string;
+  readonly url?: string;
+  readonly keyEnv?: string;
   readonly userId?: string;
   readonly tools: ToolSet;
   readonly capture?: boolean;
@@ -37,6 +39,17 @@ export function connectCommand(context: CliContext): Command {
     .usage("[options] <client>")
     .addArgument(clientArgument())
     .option("--db-path <path>", "the pack (default: the configured one, else ./memory.pack)")
+    .addOption(
+      new Option("--url <url>", "a server over HTTP in the place of a pack").conflicts([
+        "dbPath",
+        "userId",
+        "tools",
+      ]),
+    )
+    .option(
+      "--key-env <name>",
+      "with --url: the variable with its key in the assistant's environment",
+    )
     .addOption(serverName())
     .addOption(scopeOption())
     .option(
@@ -65,6 +78,7 @@ Examples:
   svc connect cursor --db-path ~/notes.pack --dry-run  only show what would change
   svc connect codex --user-id anna --yes               one owner for everything; do not ask
   svc connect vscode --scope project                   for everyone who works in this folder
+  svc connect codex --url https://memory.example/mcp --key-env SVC_KEY   a server, for a team
   svc connect any-other --print                        what to put into another assistant
 
 The file is backed up first, and only the entry is changed. Then the server is started just as the assistant will start it,
@@ -81,14 +95,10 @@ async function connect(
   options: ConnectOptions,
 ): Promise<void> {
   const { output } = context;
-  const { name, scope, tools } = options;
-  const config = configOfPack(context, options.dbPath);
-  const userId = options.userId ?? config.mcp.user_id;
-  const wish = { pack: packOf(resolve(config.pack_path ?? config.db_path)), userId, tools, client };
-  const { assistantOf } = await import("../../../assistants/assistant-command.ts");
+  const { name, scope } = options;
+  const { planned, pack } = await targetOf(context, options);
   const desk = await import("../../../assistants/config-change.ts");
   const warn = (concern: string): void => output.note(`Warning: ${concern}`);
-  const planned = () => assistantOf(config, wish);
   if (options.print === true) {
     const { server, concerns } = await planned();
     concerns.forEach(warn);
@@ -100,10 +110,9 @@ async function connect(
     return;
   }
   const entry = { client, scope, name };
-  const changed = (server: ServerCommand) =>
-    desk.planConnection(entry, server, options.force === true);
-  if (options.dryRun !== true) {
-    await makeIfMissing(context, config, async () => changed((await planned()).server));
+  const changed = (server: AnyServer) => desk.planConnection(entry, server, options.force === true);
+  if (options.dryRun !== true && pack !== undefined) {
+    await makeIfMissing(context, pack.config, async () => changed((await planned()).server));
   }
   const { server, concerns } = await planned();
   const change = await changed(server);
@@ -114,11 +123,11 @@ async function connect(
   concerns.forEach(warn);
   const outcome = await changeConfig(context, change, options, `Connect ${change.title}?`);
   if (outcome.status === "declined") return;
-  remember(outcome, scope, wish.pack);
+  remember(outcome, scope, pack?.pack);
   const isTried = options.verify && outcome.status !== "planned";
   const trip = isTried ? await tryServer(context, server) : undefined;
   if (trip?.isOk === false) context.fail();
-  const capture = await connectHooks(context, entry, { pack: wish.pack, userId }, options);
+  const capture = pack && (await connectHooks(context, entry, pack, options));
   const done: Done = {
     entry,
     server,
@@ -131,6 +140,41 @@ async function connect(
   };
   if (options.format === "json") output.json(toJson(done));
   else report(context, done);
+}
+
+type AnyServer = ServerCommand | RemoteServer;
+
+type Target = {
+  readonly planned: () => Promise<{
+    readonly server: AnyServer;
+    readonly concerns: readonly string[];
+  }>;
+  /** Undefined: a server over HTTP. */
+  readonly pack:
+    | { readonly config: Config; readonly pack: string; readonly userId: string | undefined }
+    | undefined;
+};
+
+/** What the assistant is to use. @throws SvcError invalid_argument for an address or a name that is none */
+async function targetOf(context: CliContext, options: ConnectOptions): Promise<Target> {
+  const { url, keyEnv, tools } = options;
+  const assistant = await import("../../../assistants/assistant-command.ts");
+  if (url !== undefined) {
+    if (options.capture === true) throw invalid("--capture", "needs a pack on this machine");
+    const server = assistant.remoteServer(url, keyEnv);
+    const isUnset = (await valueFor(server.keyEnv)) === "";
+    const concern = `${server.keyEnv} is not set here, so the server is not tried; the assistant needs it in its environment`;
+    return {
+      planned: async () => ({ server, concerns: isUnset ? [concern] : [] }),
+      pack: undefined,
+    };
+  }
+  if (keyEnv !== undefined) throw invalid("--key-env", "needs --url");
+  const config = configOfPack(context, options.dbPath);
+  const userId = options.userId ?? config.mcp.user_id;
+  const pack = packOf(resolve(config.pack_path ?? config.db_path));
+  const planned = () => assistant.assistantOf(config, { pack, userId, tools });
+  return { planned, pack: { config, pack, userId } };
 }
 
 type Captured = {
@@ -203,8 +247,8 @@ async function makeIfMissing(
 }
 
 /** The pack of a person's assistant is the default of the other commands. */
-function remember({ status }: ChangeOutcome, scope: ConfigScope, pack: string): void {
-  if (status !== "planned" && scope === "user") rememberPack(pack);
+function remember({ status }: ChangeOutcome, scope: ConfigScope, pack: string | undefined): void {
+  if (pack !== undefined && status !== "planned" && scope === "user") rememberPack(pack);
 }
 
 function meant(names: readonly string[]): string {
@@ -214,7 +258,7 @@ function meant(names: readonly string[]): string {
 /** Everything to report. */
 type Done = {
   readonly entry: ClientEntry;
-  readonly server: ServerCommand;
+  readonly server: AnyServer;
   readonly concerns: readonly string[];
   readonly change: ClientChange;
   readonly outcome: ChangeOutcome;
@@ -245,7 +289,7 @@ function report(context: CliContext, done: Done): void {
   if (done.capture !== undefined) reportHooks(context, done.capture);
 }
 
-function reportServer({ output }: CliContext, { change, outcome, trip, undo }: Done): void {
+function reportServer({ output }: CliContext, { change, outcome, trip, undo, server }: Done): void {
   const { title, before } = change;
   if (outcome.status === "unchanged") output.line(`${title} is already connected.`);
   if (outcome.status === "done") {
@@ -253,15 +297,15 @@ function reportServer({ output }: CliContext, { change, outcome, trip, undo }: D
     if (before !== undefined) output.line(`The previous file is ${outcome.copy}.`);
   }
   if (trip?.isOk === true) {
+    const start = "command" in server ? ` (${trip.startMs} ms to start)` : "";
     output.line(
-      `Tested: the server answered in ${trip.ms} ms (${trip.startMs} ms to start) and offers ${trip.tools} tools.`,
+      `Tested: the server answered in ${trip.ms} ms${start} and offers ${trip.tools} tools.`,
     );
   }
   if (outcome.status === "done") output.line(`To undo this: ${undo}`);
   if (trip?.isOk !== false) return;
-  output.note(
-    `Error: the server was started as the assistant will start it, and failed after ${trip.ms} ms: ${trip.problem}`,
-  );
+  const how = "command" in server ? "started as the assistant will start it" : "asked";
+  output.note(`Error: the server was ${how}, and failed after ${trip.ms} ms: ${trip.problem}`);
   output.note(`The new configuration stays; to undo it, run: ${undo}`);
 }
 
@@ -269,7 +313,7 @@ function toJson(done: Done): Record<string, unknown> {
   const { entry, server, concerns, change, outcome, trip, undo, capture } = done;
   return {
     ...changeToJson(entry, change, outcome, "connected"),
-    server,
+    server: "url" in server ? { url: server.url, key_env: server.keyEnv } : server,
     concerns,
     round_trip: trip === undefined ? null : tripToJson(trip),
     undo,
@@ -289,10 +333,23 @@ function tripToJson(trip: RoundTrip): Record<string, unknown> {
     : { ok: false, ms: trip.ms, start_ms: null, tools: null, problem: trip.problem };
 }
 
-async function tryServer(context: CliContext, server: ServerCommand): Promise<RoundTrip> {
-  const stopProgress = await context.output.progress("starting the server");
+/** The value of a variable of this process; empty if it is not set. */
+async function valueFor(variable: string): Promise<string> {
+  const { surroundings } = await import("../../../assistants/catalogue.ts");
+  return surroundings().environment[variable] ?? "";
+}
+
+/** Undefined: the variable with the key is not set in this process. */
+async function tryServer(context: CliContext, server: AnyServer): Promise<RoundTrip | undefined> {
+  const key = "url" in server ? await valueFor(server.keyEnv) : undefined;
+  if (key === "") return undefined;
+  const stopProgress = await context.output.progress("trying the server");
   const round = await import("../../../assistants/round-trip.ts");
-  return await round.tryServer(server, { limitMs: LIMIT_MS }).finally(stopProgress);
+  const trip =
+    "url" in server
+      ? round.tryRemote(server, key ?? "", LIMIT_MS)
+      : round.tryServer(server, { limitMs: LIMIT_MS });
+  return await trip.finally(stopProgress);
 }
 
 function undoCommand({ client, name, scope }: ClientEntry): string {
