@@ -54,8 +54,10 @@ test("a store with an identifier is kept once, and tells what is near", async ()
   expect(again.nodeId).toBe(first.nodeId);
   const other = await failureOf(remote.storeWithReceipt({ ...of, content: "something else" }));
   expect(other).toMatchObject({ code: "request_conflict", name: "RequestConflictError" });
-  const { near } = await remote.storeWithReceipt({ userId: "once", content: "Anna lives in Bonn" });
-  expect(near?.[0]).toMatchObject({ node: { id: first.nodeId }, identical: true, similarity: 1 });
+  const known = await remote.storeWithReceipt({ userId: "once", content: "Anna lives in Bonn" });
+  expect(known).toMatchObject({ nodeId: first.nodeId, duplicate: true });
+  const { near } = await remote.storeWithReceipt({ userId: "once", content: "Anna lives in Kiel" });
+  expect(near?.[0]).toMatchObject({ node: { id: first.nodeId }, identical: false });
 });
 
 test("pages of events continue at their cursor, in both orders and within scopes", async () => {

@@ -8,8 +8,9 @@ const { open } = useEngines();
 test("entries of memories that are not active, as a file leaves them that lost a commit, are removed", async () => {
   const { engine, store, pack } = await open();
   const ids: string[] = [];
-  for (const userId of ["ada", "ada", "bob"]) {
-    ids.push((await engine.storeWithReceipt({ content: "The parcel is blue", userId })).nodeId);
+  for (const [index, userId] of ["ada", "ada", "bob"].entries()) {
+    const content = `The parcel ${index} is blue`;
+    ids.push((await engine.storeWithReceipt({ content, userId })).nodeId);
   }
   onPack(pack, (database) =>
     database.run("UPDATE nodes SET lifecycle_state = 'archived' WHERE id IN (?, ?)", [

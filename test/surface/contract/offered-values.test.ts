@@ -85,11 +85,21 @@ async function filled(engine: MemoryEngine, store: Store): Promise<Filled> {
   };
 }
 
+/** A conditional memory says on what it depends. */
+function onCondition(given: Json): Json {
+  return given["epistemic_type"] === "conditional" ? { metadata: { condition: "it rains" } } : {};
+}
+
 /** The request of an offer: about things of ada that there are, and with what some values need beside them. */
 function requestOf(operation: string, value: unknown, world: Filled): Json {
   const { known, queued } = world;
   // SAFETY: a request is an object.
-  const { query, ...given } = value as Json;
+  const { query, ...all } = value as Json;
+  // A conversation has the texts of its messages, and everything has all ids.
+  const over = "messages" in all ? ["content"] : all["everything"] === true ? ["ids"] : [];
+  const given: Json = Object.fromEntries(
+    Object.entries(all).filter(([name]) => !over.includes(name)),
+  );
   const isForgetting = operation.includes("forget");
   const [node] = operation.includes("condition") ? known.conditional : known.nodes;
   const ids: Json = {
@@ -104,9 +114,13 @@ function requestOf(operation: string, value: unknown, world: Filled): Json {
     ...(query !== undefined && {
       query: isQuery ? requestOf(operation, query, world) : query,
     }),
-    ...(isForgetting && (given["mode"] === "erase" ? world.erased : { ids: [node] })),
-    // A conditional memory says on what it depends.
-    ...(given["epistemic_type"] === "conditional" && { metadata: { condition: "it rains" } }),
+    ...(isForgetting &&
+      given["everything"] !== true &&
+      (given["mode"] === "erase" ? world.erased : { ids: [node] })),
+    ...onCondition(given),
+    ...(Array.isArray(given["items"]) && {
+      items: given["items"].map((item: Json) => ({ ...item, ...onCondition(item) })),
+    }),
     // Amounts of different units are never added.
     ...(operation.includes("quantities") &&
       Array.isArray(given["group_by"]) && {
@@ -139,7 +153,11 @@ describe("each value that a schema offers is taken", () => {
     const requests = DOCUMENT.operations.flatMap((operation) => requestsOf(operation, world));
     const refused: string[] = [];
     for (const [{ id, method, path }, query, body] of requests) {
-      const ids = requestOf(id, { node_id: "", event_id: "" }, world);
+      const ids = { ...requestOf(id, { node_id: "", event_id: "" }, world) };
+      if (id === "replace_node") {
+        const content = `A memory to replace, ${refused.length}`;
+        ids["node_id"] = (await engine.storeWithReceipt({ userId: "ada", content })).nodeId;
+      }
       const target = path.replace(/\{(\w+_id)\}/, (_, name: string) => String(ids[name]));
       const { status, json } = await ask(`${target}${query}`, { key: "key-a", method, body });
       if (status === 200) continue;

@@ -35,7 +35,7 @@ test.each([
   { method: "HEAD", path: "/v1/health", route: "/v1/health", status: 200 },
   { method: "GET", path: "/docs", route: "/docs", status: 200 },
   { method: "GET", path: "/v1/private-words", route: "unmatched", status: 404 },
-  { method: "DELETE", path: `/v1/nodes/${NODE_ID}`, route: "/v1/nodes/{node_id}", status: 405 },
+  { method: "PUT", path: `/v1/nodes/${NODE_ID}`, route: "/v1/nodes/{node_id}", status: 405 },
   { method: "GET", path: "/v1/nodes/", route: "/v1/nodes", status: 307 },
 ])("$method $path is one line about $route", async ({ method, path, route, status }) => {
   const { app, lines } = logging();
