@@ -29,6 +29,10 @@ export type SourceFile = {
   onDisk(): Promise<string>;
 };
 
+/** An entry that is not read, such as a link. */
+type Refused = { readonly file: string; readonly as: string; readonly why: string };
+const A_LINK = { as: "a link", why: "it is a link" };
+
 export type OpenSource = {
   /** What tells it from others of its kind: the place of its folder, or the name of what was sent. */
   readonly instance: string;
@@ -36,8 +40,7 @@ export type OpenSource = {
   readonly files: AsyncIterable<SourceFile>;
   /** Bytes in all files, for the progress; an estimate. */
   readonly bytes: number;
-  /** Entries that are refused, such as links. */
-  readonly refused: { readonly file: string; readonly why: string }[];
+  readonly refused: Refused[];
   close(): void;
 };
 
@@ -131,14 +134,19 @@ function fileOnDisk(path: string, name: string, stat: Stats): SourceFile {
 /** Files of a folder by name, without links, hidden ones, and folders of programs. */
 function openFolder(root: string): OpenSource {
   const found: { readonly path: string; readonly name: string; readonly stat: Stats }[] = [];
-  const refused: { file: string; why: string }[] = [];
+  const refused: Refused[] = [];
   const take = (path: string): void => {
     const stat = lstatSync(path, { throwIfNoEntry: false });
     const name = basename(path);
     const shown = relative(root, path).split(sep).join("/");
-    if (stat?.isSymbolicLink() === true) refused.push({ file: shown, why: "it is a link" });
-    else if (stat?.isDirectory() === true && !SKIPPED_FOLDERS.has(name)) walk(path);
-    else if (stat?.isFile() === true) found.push({ path, name: shown, stat });
+    if (stat?.isSymbolicLink() === true) refused.push({ ...A_LINK, file: shown });
+    else if (stat?.isDirectory() === true && !SKIPPED_FOLDERS.has(name)) {
+      try {
+        walk(path);
+      } catch (error) {
+        refused.push({ file: shown, as: "a folder", why: `it cannot be read (${codeOf(error)})` });
+      }
+    } else if (stat?.isFile() === true) found.push({ path, name: shown, stat });
   };
   const walk = (folder: string): void => {
     const names = readdirSync(folder).sort();
@@ -162,10 +170,10 @@ async function* each<T>(items: readonly T[]): AsyncGenerator<T> {
 /** The files of an archive, in its order. */
 async function openArchive(path: string, shown: string, stat: Stats): Promise<OpenSource> {
   const { zip, entries } = await listArchive(path, shown);
-  const refused: { file: string; why: string }[] = [];
+  const refused: Refused[] = [];
   const files = entries.filter((entry) => {
     const { fileName } = entry;
-    if (isLink(entry)) refused.push({ file: fileName, why: "it is a link" });
+    if (isLink(entry)) refused.push({ ...A_LINK, file: fileName });
     const isHidden = fileName
       .split("/")
       .some((part) => part.startsWith(".") || SKIPPED_FOLDERS.has(part));
@@ -296,7 +304,7 @@ export function unsupported(name: string, why: string, cause?: unknown): SvcErro
 
 function asOurs(error: unknown, path: string): SvcError {
   if (error instanceof SvcError) return error;
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const code = codeOf(error);
   if (code === "ENOENT" || code === "ENOTDIR" || code === "ENAMETOOLONG") {
     const message = `${shownName(path)}: there is no such file or folder`;
     return new SvcError("not_found", message, { kind: "file", id: path }, { cause: error });
@@ -305,5 +313,9 @@ function asOurs(error: unknown, path: string): SvcError {
     const message = "the disk for temporary files is full; nothing was imported";
     return new SvcError("disk_full", message, { path: tmpdir() }, { cause: error });
   }
-  return unsupported(path, `it cannot be read (${code || String(error)})`, error);
+  return unsupported(path, `it cannot be read (${code})`, error);
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : String(error);
 }

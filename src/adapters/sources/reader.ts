@@ -57,12 +57,20 @@ async function* read(
   const source = await openSource(input, options.signal);
   try {
     let recognised = 0;
-    for (const { file, why } of source.refused)
-      yield { kind: "unreadable", file, as: "a link", why };
+    for (const refused of source.refused) yield { kind: "unreadable", ...refused };
     const progress = new Progress(source.bytes);
     for await (const file of source.files) {
       options.signal.throwIfAborted();
-      const head = await lookAt(file, source);
+      let head: Head;
+      try {
+        head = await lookAt(file, source);
+      } catch (error) {
+        const why = whyOf(error);
+        if (why === undefined || !source.isFolder) throw error;
+        recognised += 1;
+        yield { kind: "unreadable", file: file.path, as: "a file", why };
+        continue;
+      }
       const row = rowFor(head, options.from);
       if (row !== undefined) {
         recognised += 1;

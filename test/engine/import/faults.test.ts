@@ -1,7 +1,8 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SvcError } from "../../../src/domain/errors.ts";
+import { leftOut, NOT_ROOT } from "../../left-out.ts";
 import { useEngines } from "../engines.ts";
 import {
   CHATGPT,
@@ -50,6 +51,42 @@ describe("archives", () => {
     const report = await engine.importSource({ source: folder, userId });
     expect(report.unreadable).toMatchObject([{ file: "b.json", as: "a link" }]);
     expect(report.records["said"]?.new).toBe(2);
+  });
+});
+
+describe("a file or folder that cannot be read", () => {
+  test("is named, and the others of its archive are imported", async () => {
+    const { engine } = await open();
+    const noise = Array.from({ length: 400 }, (_, at) => (at * at * 31) % 97).join(" ");
+    const path = zipOf({ "a.md": noise, "b.md": "# Tea\nAnna drinks tea in Linz" });
+    const bytes = readFileSync(path);
+    // Behind the name of the first entry its packed bytes begin.
+    bytes.fill(0xff, 34, 120);
+    writeFileSync(path, bytes);
+    const report = await engine.importSource({ source: path, userId });
+    expect(report.unreadable).toMatchObject([{ file: "a.md", as: "a file" }]);
+    expect(report.records["document"]?.new).toBe(1);
+  });
+
+  const lacking = NOT_ROOT === undefined ? "it takes a user whom rights bind" : undefined;
+  const title = `is named, and the others of its folder are imported${leftOut(lacking)}`;
+  test.skipIf(lacking !== undefined)(title, async () => {
+    const { engine } = await open();
+    const folder = folderOf({
+      "a/x.md": "# X\nhidden",
+      "b.md": "# B\nshut",
+      "c.md": "# C\nAnna drinks tea",
+    });
+    const shut = ["a", "b.md"].map((name) => join(folder, name));
+    for (const path of shut) chmodSync(path, 0);
+    const report = await engine.importSource({ source: folder, userId });
+    for (const path of shut) chmodSync(path, 0o700);
+    const why = "it cannot be read (EACCES)";
+    expect(report.unreadable).toEqual([
+      { file: "a", as: "a folder", why },
+      { file: "b.md", as: "a file", why },
+    ]);
+    expect(report.records["document"]?.new).toBe(1);
   });
 });
 
