@@ -69,25 +69,27 @@ describe("a file or folder that cannot be read", () => {
   });
 
   const lacking = NOT_ROOT === undefined ? "it takes a user whom rights bind" : undefined;
-  const title = `is named, and the others of its folder are imported${leftOut(lacking)}`;
-  test.skipIf(lacking !== undefined)(title, async () => {
-    const { engine } = await open();
-    const folder = folderOf({
-      "a/x.md": "# X\nhidden",
-      "b.md": "# B\nshut",
-      "c.md": "# C\nAnna drinks tea",
-    });
-    const shut = ["a", "b.md"].map((name) => join(folder, name));
-    for (const path of shut) chmodSync(path, 0);
-    const report = await engine.importSource({ source: folder, userId });
-    for (const path of shut) chmodSync(path, 0o700);
-    const why = "it cannot be read (EACCES)";
-    expect(report.unreadable).toEqual([
-      { file: "a", as: "a folder", why },
-      { file: "b.md", as: "a file", why },
-    ]);
-    expect(report.records["document"]?.new).toBe(1);
-  });
+  test.skipIf(lacking !== undefined)(
+    `is named, and the others of its folder are imported${leftOut(lacking)}`,
+    async () => {
+      const { engine } = await open();
+      const folder = folderOf({
+        "a/x.md": "# X\nhidden",
+        "b.md": "# B\nshut",
+        "c.md": "# C\nAnna drinks tea",
+      });
+      const shut = ["a", "b.md"].map((name) => join(folder, name));
+      for (const path of shut) chmodSync(path, 0);
+      const report = await engine.importSource({ source: folder, userId });
+      for (const path of shut) chmodSync(path, 0o700);
+      const why = "it cannot be read (EACCES)";
+      expect(report.unreadable).toEqual([
+        { file: "a", as: "a folder", why },
+        { file: "b.md", as: "a file", why },
+      ]);
+      expect(report.records["document"]?.new).toBe(1);
+    },
+  );
 });
 
 describe("contents", () => {
