@@ -15,6 +15,8 @@ export const CLIENT_NAMES = [
   "gemini",
   "windsurf",
   "zed",
+  "kiro",
+  "copilot-cli",
 ] as const;
 export type ClientName = (typeof CLIENT_NAMES)[number];
 
@@ -163,6 +165,28 @@ const CLIENTS: Readonly<Record<ClientName, Omit<Client, "name">>> = {
     },
     project: [".zed", "settings.json"],
   },
+  kiro: {
+    title: "Kiro",
+    form: MCP_SERVERS,
+    remote: { address: "url", prefix: "" },
+    user: ({ home, place }) => [place(home, ".kiro", "settings", "mcp.json")],
+    project: [".kiro", "settings", "mcp.json"],
+  },
+  "copilot-cli": {
+    title: "GitHub Copilot CLI",
+    form: { ...MCP_SERVERS, isTyped: true },
+    remote: { address: "url", prefix: "" },
+    user: ({ home, named, place }) => {
+      const own = named("COPILOT_HOME");
+      return [
+        own === undefined
+          ? place(home, ".copilot", "mcp-config.json")
+          : place(own, "mcp-config.json"),
+      ];
+    },
+    // It reads the file that Claude Code has for a project.
+    project: undefined,
+  },
 };
 
 /** A client by its name; undefined if unknown. */
@@ -217,6 +241,7 @@ const OTHER_NAMES: Readonly<Partial<Record<ClientName, readonly string[]>>> = {
   codex: ["openai", "chatgpt"],
   gemini: ["google"],
   windsurf: ["codeium", "cascade"],
+  "copilot-cli": ["copilot", "githubcopilot"],
 };
 
 /** Minimum letters for a partial name. */

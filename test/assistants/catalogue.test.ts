@@ -85,6 +85,16 @@ const USER: Readonly<Record<ClientName, { linux: string[]; mac: string[]; window
     mac: ["/Users/ada/.config/zed/settings.json"],
     windows: ["C:\\Users\\ada\\AppData\\Roaming\\Zed\\settings.json"],
   },
+  kiro: {
+    linux: ["/home/ada/.kiro/settings/mcp.json"],
+    mac: ["/Users/ada/.kiro/settings/mcp.json"],
+    windows: ["C:\\Users\\ada\\.kiro\\settings\\mcp.json"],
+  },
+  "copilot-cli": {
+    linux: ["/home/ada/.copilot/mcp-config.json"],
+    mac: ["/Users/ada/.copilot/mcp-config.json"],
+    windows: ["C:\\Users\\ada\\.copilot\\mcp-config.json"],
+  },
 };
 
 describe.each([...CLIENT_NAMES])("%s", (name) => {
@@ -111,6 +121,8 @@ test.each([
   ["gemini", ["/home/ada/project/.gemini/settings.json"]],
   ["windsurf", ["/home/ada/project/.devin/mcp_config.json"]],
   ["zed", ["/home/ada/project/.zed/settings.json"]],
+  ["kiro", ["/home/ada/project/.kiro/settings/mcp.json"]],
+  ["copilot-cli", []],
 ] as const)("%s reads %j of a project", (name, expected) => {
   expect(files(name, "project", LINUX)).toEqual([...expected]);
 });
@@ -120,6 +132,7 @@ test.each([
   { name: "codex", set: { CODEX_HOME: "/etc/codex" }, file: "/etc/codex/config.toml" },
   { name: "codex", set: { CODEX_HOME: "own" }, file: "/home/ada/project/own/config.toml" },
   { name: "codex", set: { CODEX_HOME: "" }, file: "/home/ada/.codex/config.toml" },
+  { name: "copilot-cli", set: { COPILOT_HOME: "/c" }, file: "/c/mcp-config.json" },
   { name: "gemini", set: { GEMINI_CLI_HOME: "/g" }, file: "/g/.gemini/settings.json" },
   { name: "vscode", set: { XDG_CONFIG_HOME: "/x" }, file: "/x/Code/User/mcp.json" },
   { name: "vscode", set: { XDG_CONFIG_HOME: "x" }, file: "/home/ada/.config/Code/User/mcp.json" },

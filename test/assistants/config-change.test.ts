@@ -33,7 +33,7 @@ const desk = useHome();
 const { connect, disconnect, fileOf, other: OTHER, pack: PACK, server: SERVER, snapshot } = desk;
 
 const PLACES = CLIENT_NAMES.flatMap((client) =>
-  (client === "claude-desktop" ? ["user"] : ["user", "project"]).map(
+  (["claude-desktop", "copilot-cli"].includes(client) ? ["user"] : ["user", "project"]).map(
     (scope) => [client, scope as ConfigScope] as const,
   ),
 );
@@ -54,7 +54,7 @@ describe.each(PLACES)("%s, %s", (client, scope) => {
     expect(root).toEqual({
       [section]: {
         memory: {
-          ...(["claude-code", "vscode"].includes(client) && { type: "stdio" }),
+          ...(["claude-code", "vscode", "copilot-cli"].includes(client) && { type: "stdio" }),
           command: "/opt/svc",
           args: ["mcp", "--db-path", PACK],
           env: { SVC_MCP_USER_ID: "ada" },
@@ -224,6 +224,8 @@ describe("a server over HTTP", () => {
     codex: { url: TEAM.url, bearer_token_env_var: "SVC_KEY", http_headers: MARK },
     gemini: { httpUrl: TEAM.url, ...bearer("SVC_KEY") },
     windsurf: { serverUrl: TEAM.url, ...bearer("env:SVC_KEY") },
+    kiro: { url: TEAM.url, ...bearer("SVC_KEY") },
+    "copilot-cli": { type: "http", url: TEAM.url, ...bearer("SVC_KEY") },
   };
 
   test.each([...CLIENT_NAMES].filter((name) => name in ENTRIES))(

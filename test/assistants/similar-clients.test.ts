@@ -10,6 +10,7 @@ test.each([
   ["code", ["vscode"]],
   ["gemini-cli", ["gemini"]],
   ["devin", ["windsurf"]],
+  ["copilot", ["vscode", "copilot-cli"]],
   ["curser", []],
   ["emacs", []],
   ["", []],
