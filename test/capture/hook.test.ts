@@ -150,6 +150,23 @@ describe("switches", () => {
   });
 });
 
+test("svc projects counts and forgets what was captured a moment ago, too", async () => {
+  await desk.run(["init", "p.pack", "--plain"]);
+  const say = (text: string) =>
+    hook(said("UserPromptSubmit", "p1", text, { cwd: desk.folder }), "p.pack");
+  await say("The shop sells garden gnomes");
+  const projects = async () => {
+    const { stdout } = await desk.run(["projects", "list", "p.pack", "--format", "json"]);
+    return JSON.parse(stdout).projects;
+  };
+  const [{ id }] = await projects();
+  await say("The gnomes are painted green");
+  const { stdout } = await desk.run(["projects", "forget", "p.pack", id, "--yes"]);
+  expect(stdout).toContain("2 memories");
+  expect(await projects()).toEqual([]);
+  expect(texts(await status("p.pack"))).toEqual([]);
+});
+
 describe("svc connect --capture", () => {
   test("adds hooks that work, doctor says when they ran, and svc disconnect leaves nothing behind", async () => {
     const connected = await desk.run([

@@ -38,16 +38,29 @@ export function projectsCommand(context: CliContext): Command {
   return command.addHelpText("after", EXAMPLES);
 }
 
+/** Makes memories of what was captured a moment ago: of all of it where it is to be erased. */
+async function settle(engine: MemoryEngine, userId: string, isAll: boolean): Promise<void> {
+  try {
+    let left = await engine.processPending({ userId });
+    while (isAll && left.processed > 0 && left.pending > left.failed) {
+      left = await engine.processPending({ userId });
+    }
+  } catch (error) {
+    if (!(error instanceof SvcError) || error.code !== "pack_read_only") throw error;
+  }
+}
+
 /** Opens the pack, and answers with its projects. */
 async function withProjects(
   context: CliContext,
   path: string,
-  { encryptionKey, userId: given }: ProjectOptions,
+  { encryptionKey, userId: given, yes }: ProjectOptions,
   work: (projects: readonly KnownProject[], engine: MemoryEngine, userId: string) => unknown,
 ): Promise<void> {
   const config = await configFor(context, path, encryptionKey);
   await withEngine(context, config, async (engine) => {
     const userId = await ownerFor(context, engine, { given, path, isStoring: false });
+    await settle(engine, userId, yes === true);
     await work(await listProjects(engine, userId), engine, userId);
   });
 }
