@@ -20,8 +20,10 @@ import { type Turn, turnId } from "./turn.ts";
 
 /** Where the memory of a hook is, and how the process that has it open is asked. */
 export type HookPlace = {
-  /** Undefined: there is no such pack. */
+  /** Undefined: no pack is named. */
   readonly mainFile: string | undefined;
+  /** Whether nothing is there, for example since it was moved. */
+  readonly isMissing?: boolean;
   readonly user: string | undefined;
   /** Calls back with each answer. Resolves when no more come, which is at once if no process has the pack open. */
   readonly ask: (request: HookRequest, answered: (answer: HookAnswer) => void) => Promise<void>;
@@ -93,7 +95,7 @@ async function handle(heard: Heard, place: HookPlace, end: number): Promise<Done
   await before(end, asking);
   if (turn !== undefined && stored === undefined) {
     spool(mainFile, turn);
-    stored = "spooled";
+    stored = place.isMissing ? "failed:no_pack+spooled" : "spooled";
   }
   if (recalled?.block === undefined) return { did: stored ?? "nothing" };
   if (heard.session !== TRIAL_SESSION) addShown(heard.session, recalled.ids, recalled.tokens);

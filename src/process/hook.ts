@@ -1,6 +1,5 @@
 /** The process behind `svc hook`: reads one payload, answers in milliseconds, and always ends with 0. */
-import { existsSync, statSync, writeSync } from "node:fs";
-import { dirname } from "node:path";
+import { existsSync, writeSync } from "node:fs";
 import { type HookPlace, runHook } from "../capture/hook.ts";
 import { introduce } from "../surface/mcp/link/handshake.ts";
 import { LineReader } from "../surface/mcp/link/lines.ts";
@@ -68,9 +67,10 @@ function isWhole(parts: readonly Uint8Array[]): boolean {
 
 async function placeOf(dbPath: string | undefined, user: string | undefined): Promise<HookPlace> {
   const pack = packAt(dbPath ?? (await ownPack()) ?? "");
-  const isThere = pack !== undefined && existsSync(pack.mainFile);
-  if (!isThere || !statSync(dirname(pack.mainFile)).isDirectory()) {
-    return { mainFile: undefined, user, ask: async () => undefined };
+  if (pack === undefined) return { mainFile: undefined, user, ask: async () => undefined };
+  // What was said waits for a pack that was moved, and comes in when it is back.
+  if (!existsSync(pack.mainFile)) {
+    return { mainFile: pack.mainFile, isMissing: true, user, ask: async () => undefined };
   }
   const link = linkOf(pack.mainFile, { ...pack, key: undefined, readOnly: false });
   return {

@@ -111,11 +111,13 @@ describe("whatever comes", () => {
     expect(long?.endsWith("[cut]")).toBeTrue();
   });
 
-  test("a pack that was moved is not made anew, and the log says why", async () => {
+  test("a pack that was moved is not made anew, the log says why, and what was said waits for it", async () => {
     await hook(said("UserPromptSubmit", "s5", "This has no place"), "gone.pack");
     expect(readdirSync(desk.folder)).not.toContain("gone.pack");
     const { last_runs: runs } = await status();
-    expect(runs.map(({ did }) => did)).toContain("failed:no_pack");
+    expect(runs.map(({ did }) => did)).toContain("failed:no_pack+spooled");
+    await desk.run(["init", "gone.pack"]);
+    expect(texts(await status("gone.pack"))).toEqual(["This has no place"]);
   });
 
   test("a pack that is damaged keeps what was said for later", async () => {

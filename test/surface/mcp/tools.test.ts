@@ -78,7 +78,7 @@ describe("an expected failure is a normal result with an error", () => {
     {
       tool: "memory_forget",
       args: { user_id: "a" },
-      error: "ids: or session_id or containing is needed",
+      error: "ids: or session_id, containing or everything is needed",
     },
   ])("$tool: $error", async ({ tool, args, error }) => {
     const result = await answer(tool, args);
