@@ -132,7 +132,10 @@ async function choose(store: PlanStore, userId: string, input: ForgetInput): Pro
   const containing = parseOptionalText(input.containing, "containing");
   if (containing?.trim() === "") throw invalid("containing", "must not be blank");
   if (ids.length === 0 && sessions.length === 0 && containing === undefined) {
-    throw invalid("ids", "or session_id, containing or everything is needed: what is to be forgotten");
+    throw invalid(
+      "ids",
+      "or session_id, containing or everything is needed: what is to be forgotten",
+    );
   }
   requireFew(ids.length);
   const events = new Map<Uuid, MemoryEvent>();
