@@ -129,10 +129,7 @@ const CLIENTS: Readonly<Record<ClientName, Omit<Client, "name">>> = {
     title: "Codex",
     form: { language: "toml", section: "mcp_servers", isTyped: false },
     remote: { address: "url", prefix: undefined },
-    user: ({ home, named, place }) => {
-      const own = named("CODEX_HOME");
-      return [own === undefined ? place(home, ".codex", "config.toml") : place(own, "config.toml")];
-    },
+    user: (folders) => [ownPlace(folders, "CODEX_HOME", ".codex", "config.toml")],
     project: [".codex", "config.toml"],
   },
   gemini: {
@@ -176,14 +173,7 @@ const CLIENTS: Readonly<Record<ClientName, Omit<Client, "name">>> = {
     title: "GitHub Copilot CLI",
     form: { ...MCP_SERVERS, isTyped: true },
     remote: { address: "url", prefix: "" },
-    user: ({ home, named, place }) => {
-      const own = named("COPILOT_HOME");
-      return [
-        own === undefined
-          ? place(home, ".copilot", "mcp-config.json")
-          : place(own, "mcp-config.json"),
-      ];
-    },
+    user: (folders) => [ownPlace(folders, "COPILOT_HOME", ".copilot", "mcp-config.json")],
     // It reads the file that Claude Code has for a project.
     project: undefined,
   },
@@ -225,6 +215,17 @@ export function foldersOf({ platform, environment, home, folder }: Surroundings)
     named,
     place: (base, ...parts) => ({ base, file: path.join(base, ...parts) }),
   };
+}
+
+/** A file in the folder that a variable names, else in a folder of the home folder. */
+export function ownPlace(
+  { home, named, place }: Folders,
+  variable: string,
+  folder: string,
+  file: string,
+): Place {
+  const own = named(variable);
+  return own === undefined ? place(home, folder, file) : place(own, file);
 }
 
 function byPlatform(

@@ -7,6 +7,7 @@ import {
   type ClientName,
   type Folders,
   foldersOf,
+  ownPlace,
   type Place,
   type Surroundings,
 } from "./catalogue.ts";
@@ -36,12 +37,7 @@ const group = (command: string, timeout: number, more: object = {}, own: object 
 const FORMS: Readonly<Partial<Record<ClientName, HookForm>>> = {
   "claude-code": {
     title: "Claude Code",
-    place: ({ home, named, place }) => {
-      const own = named("CLAUDE_CONFIG_DIR");
-      return own === undefined
-        ? place(home, ".claude", "settings.json")
-        : place(own, "settings.json");
-    },
+    place: (folders) => ownPlace(folders, "CLAUDE_CONFIG_DIR", ".claude", "settings.json"),
     entries: (run) => ({
       SessionStart: group(run, 5, { matcher: "startup|resume|clear|compact|fork" }),
       UserPromptSubmit: group(run, 5),
@@ -50,10 +46,7 @@ const FORMS: Readonly<Partial<Record<ClientName, HookForm>>> = {
   },
   codex: {
     title: "Codex",
-    place: ({ home, named, place }) => {
-      const own = named("CODEX_HOME");
-      return own === undefined ? place(home, ".codex", "hooks.json") : place(own, "hooks.json");
-    },
+    place: (folders) => ownPlace(folders, "CODEX_HOME", ".codex", "hooks.json"),
     entries: (run) => ({
       SessionStart: group(run, 5),
       UserPromptSubmit: group(run, 5),

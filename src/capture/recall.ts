@@ -27,7 +27,6 @@ export type Recalled = {
   readonly tokens: number;
 };
 
-export const SESSION_TOKENS = 4000;
 const [START_TOKENS, PROMPT_TOKENS] = [800, 400];
 /** Memories at a prompt. */
 const PROMPT_MEMORIES = 5;
