@@ -13,6 +13,9 @@ const RANDOM_BITS = 3;
 const PLACEHOLDER =
   /^(?:[<{$%*#[(]|\.{3}|x{4,}|null$|none$|undefined$|true$|false$|string$|your|example|changeme|placeholder|redacted|process\.|os\.|env\.|secrets?\.|request\.|await$|function$)|[()]|^[\p{L}_]+(?:[._][\p{L}_]+)+$|^\/[\w./-]+$|\{\{|\]$/iu;
 
+/** Letters of both cases with a mark inside or beside a mark that no type or name has at its end. */
+const MARKED = /^(?=.*\p{Lu})(?=.*\p{Ll})(?=.*[!#$%*+?^~])(?!.*[<>])(?!\p{L}+[!?]+$)/u;
+
 /** Kinds of secrets and how they look. Quantifiers are bounded, so that the time is linear. */
 // biome-ignore format: a line for each kind
 const RULES: readonly Rule[] = [
@@ -28,14 +31,16 @@ const RULES: readonly Rule[] = [
   { kind: "slack", pattern: /\bxox[a-z](?:-[\w]{1,255}){2,6}|\bxapp-\d-[\w-]{40,255}|hooks\.slack\.com\/(?:services|workflows)\/(?<s>[\w/]{20,120})/g },
   { kind: "stripe", pattern: /\b(?:[sr]k_(?:live|test)_|whsec_)[A-Za-z0-9]{20,255}/g },
   { kind: "npm", pattern: /\bnpm_[A-Za-z0-9]{36}\b|\bpypi-[\w-]{60,255}|\bhf_[A-Za-z0-9]{30,60}\b/g },
+  { kind: "token", pattern: /\b(?:do[opr]_v1|shp(?:at|ca|pa|ss))_[a-f0-9]{32,64}\b|\bkey-[a-f0-9]{32}\b|\bSG\.[\w-]{20,24}\.[\w-]{40,50}|\b\d{8,10}:AA[\w-]{33}\b|\b(?:lin_api|ntn|figd|sq0[a-z]{3}|gsk|r8|xai|pplx|nvapi)[_-][A-Za-z0-9]{22,255}/g, holds: isRandom },
   { kind: "jwt", pattern: /\beyJ[\w-]{8,4000}\.eyJ[\w-]{8,8000}\.[\w-]{10,1000}/g },
-  { kind: "connection-string", pattern: /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:@/"'`<>]{0,100}:(?<s>[^\s@/"'`<>${}]{3,200})@/gi },
+  { kind: "connection-string", pattern: /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:@/"'`<>]{0,100}:(?<s>(?:(?!\$\{|\{\{)[^\s@/"'`<>]){3,200})@/gi },
   { kind: "connection-string", pattern: /\b(?:AccountKey|SharedAccessKey)=(?<s>[A-Za-z0-9+/]{40,100}={0,2})/g },
   { kind: "bearer", pattern: /\b(?:Bearer|Basic)\s{1,4}(?<s>[A-Za-z0-9\-._~+/]{16,4000}={0,2})/gi, holds: isRandom },
   { kind: "url-token", pattern: /[?&](?:[\w.-]{0,40}(?:token|key|secret|sig|signature|auth|appid|password|passwd|pwd|code))=(?<s>[\w%.~+/-]{16,2000})/gi, holds: isRandom },
   { kind: "url-token", pattern: /discord(?:app)?\.com\/api\/webhooks\/\d{10,25}\/(?<s>[\w-]{40,100})/g },
   { kind: "password", pattern: /(?:passwor[dt]|passwd|passphrase|pwd|kennwort|contraseña|mot de passe|wachtwoord|senha|secret|token|api[_-]?key|private[_-]?key|credential)s?\b["'`]?\s{0,3}(?::=|[:=]|\b(?:is|ist|lautet|es|est)\b)\s{0,3}(?<q>["'`]?)(?<s>[^\s"'`,;&]{8,400})/gi, holds: isAssigned },
   { kind: "password", pattern: /(?:password|passwd|passphrase|pwd|secret|token|api[_-]?key)s?[\w]{0,30}["'`]?\s{0,3}[:=]\s{0,3}["'`](?<s>[^\s"'`]{8,400})["'`]/gi, holds: isAssigned },
+  { kind: "password", pattern: /(?:["'](?:pass|pw)["']\s{0,3}:|\b(?:pass|pw)\b\s{0,3}(?:[:=]|\b(?:is|ist|lautet|es|est)\b)|\s-p(?=["']))\s{0,3}["'`]?(?<s>[^\s"'`,;&]{8,400})/gi, holds: isAssigned },
   { kind: "card", pattern: /(?<![\d.-])(?:3[47]\d{2}[ -]?\d{6}[ -]?\d{5}|(?:4\d{3}|5[1-5]\d{2}|2[2-7]\d{2}|6(?:011|4[4-9]\d|5\d{2})|35(?:2[89]|[3-8]\d))(?:[ -]?\d{4}){3})(?![\d-])/g, holds: isCard },
 ];
 
@@ -83,7 +88,8 @@ function isScrambled(text: string): boolean {
 
 /** Whether what follows `password =` is a value, and no name, path or placeholder. */
 function isAssigned(text: string): boolean {
-  return !PLACEHOLDER.test(text) && !text.startsWith("[secret:") && isRandom(text);
+  if (PLACEHOLDER.test(text) || text.startsWith("[secret:")) return false;
+  return isRandom(text) || (MARKED.test(text) && bitsOf(text) > RANDOM_BITS);
 }
 
 /** Entropy of the characters, in bits each. */

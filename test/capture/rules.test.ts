@@ -38,6 +38,28 @@ describe("secrets", () => {
     }
   });
 
+  test("a password of letters and marks is taken out, and what only looks like one stays", () => {
+    const secret = "Sommer%" + "WRHjcTgu$";
+    for (const line of [
+      `mot de passe : ${secret}`,
+      `my bank pw is ${secret}`,
+      `"pass": "${secret}",`,
+      `mysql -u root -p'${secret}' shop`,
+      `see postgres://reader:${secret}@db.internal/orders`,
+    ]) {
+      expect(redact(line).text).not.toContain("WRHjcTgu");
+    }
+    for (const said of [
+      "token: AccessToken!",
+      "the pass is Furkapass-Oberalp",
+      "mkdir -p 'Photos/Lisbon 2024'",
+      "postgres://$" + "{USER}:$" + "{PASS}@db/main",
+      "cache_d41d8cd98f00b204e9800998ecf8427e",
+    ]) {
+      expect(redact(said).text).toBe(said);
+    }
+  });
+
   test("a secret leaves its kind and nothing else", () => {
     const { text, counts } = redact("use AKIA" + "ABCDEFGH23456722, then go");
     expect({ text, counts }).toEqual({ text: "use [secret:aws], then go", counts: { aws: 1 } });
