@@ -352,10 +352,17 @@ function fusedWords(
   return [...semantic, ...lexical];
 }
 
+/** A share of the score that nobody notices. */
+const LEAST_SHARE = 0.0005;
+
 /** The weight of words under adaptive fusion, the same for all candidates. */
 function coverageWords(record: FusionRecord, { fusion }: ScoringWeights): readonly string[] {
   if (record.kind !== "adaptive" || fusion.kind !== "adaptive") return [];
-  const share = shortNumber(1 - adaptedShare(record, fusion));
+  const weight = 1 - adaptedShare(record, fusion);
+  if (weight < LEAST_SHARE) {
+    return ["the words of the question hardly tell memories apart here, so only meaning counts"];
+  }
+  const share = shortNumber(weight);
   const explained = shortNumber(record.coverage);
   const pointed =
     record.certainty === 0

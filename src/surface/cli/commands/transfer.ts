@@ -84,18 +84,20 @@ The export is not encrypted: anyone who can read it can read the memories.`,
 );
 
 /** Records of a salvaging that a person knows. */
-const SALVAGED: Readonly<Record<string, string>> = {
-  node: "memories",
-  event: "messages",
-  edge: "edges",
-  operation: "entries of the log",
+const SALVAGED: Readonly<Record<string, readonly [one: string, many: string]>> = {
+  node: ["memory", "memories"],
+  event: ["message", "messages"],
+  edge: ["edge", "edges"],
+  operation: ["entry of the log", "entries of the log"],
 };
 
 function noteSalvaged({ note }: CliContext["output"], found: readonly Salvaged[]): void {
   for (const { record, kept, lost } of found) {
-    const what = SALVAGED[record];
-    if (what === undefined) continue;
-    note(`${kept} ${what}${lost === 0 ? "" : `; at most ${lost} cannot be read and are left out`}`);
+    const [one, many] = SALVAGED[record] ?? [];
+    if (one === undefined) continue;
+    note(
+      `${kept} ${kept === 1 ? one : many}${lost === 0 ? "" : `; at most ${lost} cannot be read and are left out`}`,
+    );
   }
   note(
     "Receipts of answers and pictures are left out. To make a pack of it: svc import FILE NEW.pack",
