@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readFileSync, realpathSync, statSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 
 /** A folder's project. Worktrees of one repository, and clones of one remote, are one. */
@@ -13,10 +13,10 @@ const LEVELS = 40;
 
 /** @returns undefined for no folder, or one that was deleted */
 export function projectOf(folder: string | undefined): Project | undefined {
-  if (folder === undefined || !isThere(folder)) return undefined;
+  if (folder === undefined || !existsSync(folder)) return undefined;
   const start = realpathSync(resolve(folder));
   for (let [at, level] = [start, 0]; level < LEVELS; level += 1) {
-    if (isThere(join(at, ".git"))) return projectAt(at);
+    if (existsSync(join(at, ".git"))) return projectAt(at);
     const parent = dirname(at);
     if (parent === at) break;
     at = parent;
@@ -60,14 +60,6 @@ function remoteIn(common: string): string | undefined {
 
 function idOf(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 16);
-}
-
-function isThere(path: string): boolean {
-  try {
-    return statSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return false;
-  }
 }
 
 function textOf(path: string): string | undefined {

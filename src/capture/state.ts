@@ -2,6 +2,7 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto";
 import {
   appendFileSync,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -84,23 +85,15 @@ function isWithin(folder: string, pattern: string): boolean {
   const source = pattern
     .replace(/[/\\]+$/, "")
     .split("*")
-    .map((part) => part.replaceAll(/[.+?^${}()|[\]\\]/g, "\\$&"))
+    .map((part) => RegExp.escape(part))
     .join("[^/\\\\]*");
   return new RegExp(`^${source}(?:[/\\\\]|$)`).test(folder);
 }
 
 function isIgnored(folder: string): boolean {
   for (let at = folder; ; at = dirname(at)) {
-    if (existsQuietly(join(at, IGNORE_FILE))) return true;
+    if (existsSync(join(at, IGNORE_FILE))) return true;
     if (dirname(at) === at) return false;
-  }
-}
-
-function existsQuietly(path: string): boolean {
-  try {
-    return statSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return false;
   }
 }
 
@@ -198,7 +191,7 @@ export function spool(mainFile: string, turn: Turn, tray: Tray = "spool", why = 
   const folder = trayOf(tray, mainFile);
   mkdirSync(folder, { recursive: true, mode: PRIVATE });
   const path = join(folder, `${turn.id}.turn`);
-  if (existsQuietly(path)) return;
+  if (existsSync(path)) return;
   const draft = join(folder, `.${turn.id}.${randomBytes(4).toString("hex")}`);
   try {
     writeNewFile(draft, `${seal(JSON.stringify({ turn, why }))}\n`);
