@@ -35,7 +35,6 @@ export async function nativePlugin(
         contents: embedded,
         loader: "js",
       }));
-      stubSharp(build);
       keepEnglish(build);
       build.onLoad({ filter: /[\\/]adapters[\\/]tokens[\\/]cl100k-tokens\.ts$/ }, () => ({
         contents: tokens,
@@ -133,15 +132,6 @@ async function sha256OfFile(path: string): Promise<string> {
   return hash.digest("hex");
 }
 
-/** transformers imports its image library at load; texts never need it. */
-function stubSharp(build: PluginBuilder): void {
-  build.onResolve({ filter: /^sharp$/ }, () => ({ path: "sharp", namespace: "svc-stub" }));
-  build.onLoad({ filter: /.*/, namespace: "svc-stub" }, () => ({
-    contents: 'export default function sharp() { throw new Error("images are not supported"); }',
-    loader: "js",
-  }));
-}
-
 /** zod's messages in 50 languages would be loaded at every start. Ours are English. */
 function keepEnglish(build: PluginBuilder): void {
   build.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
@@ -151,14 +141,6 @@ function keepEnglish(build: PluginBuilder): void {
 }
 
 function patchPackages(build: PluginBuilder, root: string, target: Target): void {
-  patch(build, /transformers\.node\.mjs$/, [
-    // Through createRequire the bundler does not see the package.
-    ['requireFromHere("onnxruntime-node")', 'require("onnxruntime-node")'],
-    // The bundler would write the folder of the build machine into the executable.
-    ['typeof __dirname !== "undefined"', "false"],
-    ["path.dirname(__dirname)", '"./"'],
-    ["import.meta.url ?? __filename", "import.meta.url"],
-  ]);
   const loader = JSON.stringify(join(root, "src/adapters/native/onnxruntime.ts"));
   patch(build, /onnxruntime-node[\\/]dist[\\/]binding\.js$/, [
     [

@@ -138,17 +138,14 @@ const TOKENIZERS: Readonly<
 > = {
   "tokenizer.json": async (options) => {
     const { maxTokens } = options;
-    const { AutoTokenizer, env } = await import("@huggingface/transformers");
-    env.allowLocalModels = true;
-    env.allowRemoteModels = false;
-    env.useFSCache = false;
-    env.useBrowserCache = false;
-    const tokenizer = await AutoTokenizer.from_pretrained(folderOf(options));
+    const { Tokenizer } = await import("@huggingface/tokenizers");
+    const read = (name: string) => JSON.parse(readFileSync(join(folderOf(options), name), "utf8"));
+    const tokenizer = new Tokenizer(read("tokenizer.json"), read("tokenizer_config.json"));
     return (text) => {
-      const ids = tokenizer.encode(text);
+      const { ids } = tokenizer.encode(text);
       const last = ids.at(-1);
       if (ids.length <= maxTokens || last === undefined) return ids;
-      // The library's own truncation drops the final token, which changes the vector.
+      // Without its final token a text has another vector.
       return [...ids.slice(0, maxTokens - 1), last];
     };
   },

@@ -8,8 +8,8 @@ const NAME = "ORT_DISABLE_TELEMETRY";
  * Disables ONNX Runtime's telemetry. Call it before the library is loaded; it may be repeated.
  *
  * The official builds since 1.29 upload statistics and write a device identifier below the home folder, unless `ORT_DISABLE_TELEMETRY` is
- * set when they initialise. They read the environment of the C library, which an assignment to `process.env` does not reach in Bun
- * (transformers tries just that). Hence the direct call of `setenv`, on Windows `_putenv_s`.
+ * set when they initialise. They read the environment of the C library, which an assignment to `process.env` does not reach in Bun.
+ * Hence the direct call of `setenv`, on Windows `_putenv_s`.
  * @throws SvcError `embedding_failed` if it cannot be set: then the library must not be loaded at all.
  */
 export function forbidTelemetry(): void {

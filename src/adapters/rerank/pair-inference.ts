@@ -1,9 +1,9 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { forbidTelemetry } from "../native/no-telemetry.ts";
 
 type PairInferenceOptions = {
-  /** Absolute path of the folder with `config.json`, `tokenizer.json` and the weights. */
+  /** Absolute path of the folder with `tokenizer.json`, `tokenizer_config.json` and the weights. */
   readonly folder: string;
   /** Threads within one run. More than 1 pays off only on idle cores: waiting threads spin. */
   readonly threads: number;
@@ -22,10 +22,10 @@ export type PairInference = {
 const CHARS_PER_TOKEN = 64;
 
 const WEIGHTS = [
-  { path: "onnx/model_quantized.onnx", subfolder: "onnx", dtype: "q8" },
-  { path: "onnx/model.onnx", subfolder: "onnx", dtype: "fp32" },
-  { path: "model_quantized.onnx", subfolder: "", dtype: "q8" },
-  { path: "model.onnx", subfolder: "", dtype: "fp32" },
+  "onnx/model_quantized.onnx",
+  "onnx/model.onnx",
+  "model_quantized.onnx",
+  "model.onnx",
 ] as const;
 
 /**
@@ -36,54 +36,53 @@ const WEIGHTS = [
  * @throws Error that says what is missing or unfit in the folder; it contains no text of a pair.
  */
 export async function loadPairInference(options: PairInferenceOptions): Promise<PairInference> {
-  const weights = WEIGHTS.find(({ path }) => existsSync(join(options.folder, path)));
-  if (weights === undefined) {
-    throw new Error(
-      `${options.folder} holds none of ${WEIGHTS.map(({ path }) => path).join(", ")}`,
-    );
-  }
+  const { folder, threads } = options;
+  const weights = WEIGHTS.find((path) => existsSync(join(folder, path)));
+  if (weights === undefined) throw new Error(`${folder} holds none of ${WEIGHTS.join(", ")}`);
   forbidTelemetry();
-  const transformers = await import("@huggingface/transformers");
-  const { AutoModelForSequenceClassification, AutoTokenizer, Tensor, env } = transformers;
-  env.allowLocalModels = true;
-  env.allowRemoteModels = false;
-  env.useFSCache = false;
-  env.useBrowserCache = false;
-  const tokenizer = await AutoTokenizer.from_pretrained(options.folder);
-  const model = await AutoModelForSequenceClassification.from_pretrained(options.folder, {
-    subfolder: weights.subfolder,
-    dtype: weights.dtype,
-    device: "cpu",
-    session_options: { intraOpNumThreads: options.threads, interOpNumThreads: 1 },
+  const { InferenceSession, Tensor } = await import("onnxruntime-node");
+  const { Tokenizer } = await import("@huggingface/tokenizers");
+  const read = (name: string) => JSON.parse(readFileSync(join(folder, name), "utf8"));
+  const config = read("tokenizer_config.json");
+  const tokenizer = new Tokenizer(read("tokenizer.json"), config);
+  const session = await InferenceSession.create(join(folder, weights), {
+    executionProviders: ["cpu"],
+    intraOpNumThreads: threads,
+    interOpNumThreads: 1,
   });
   const pairs: PairTokenizer = {
-    plain: (text) => tokenizer.encode(text, { add_special_tokens: false }),
+    plain: (text) => tokenizer.encode(text, { add_special_tokens: false }).ids,
     framed: (first, second) => {
-      const encoded = tokenizer(first, {
-        text_pair: second,
-        return_tensor: false,
-        return_token_type_ids: true,
-      });
-      return { ids: encoded.input_ids, types: encoded.token_type_ids ?? [] };
+      const given = { text_pair: second, return_token_type_ids: true } as const;
+      const { ids, token_type_ids: types } = tokenizer.encode(first, given);
+      return { ids, types };
     },
   };
   const frame = readFrame(pairs);
-  const maxTokens = Math.min(options.maxTokens, tokenizer.model_max_length);
+  const maxTokens = Math.min(
+    options.maxTokens,
+    config.model_max_length ?? Number.POSITIVE_INFINITY,
+  );
   const plain = (text: string) => pairs.plain(text.slice(0, maxTokens * CHARS_PER_TOKEN));
 
   return {
     judge: async (first, second) => {
       const { ids, types } = framePair(frame, plain(first), plain(second), maxTokens);
-      const shape = [1, ids.length];
-      const output = await model({
-        input_ids: new Tensor("int64", BigInt64Array.from(ids, BigInt), shape),
-        attention_mask: new Tensor("int64", new BigInt64Array(ids.length).fill(1n), shape),
-        token_type_ids: new Tensor("int64", BigInt64Array.from(types, BigInt), shape),
+      const values: Readonly<Record<string, BigInt64Array>> = {
+        input_ids: BigInt64Array.from(ids, BigInt),
+        attention_mask: new BigInt64Array(ids.length).fill(1n),
+        token_type_ids: BigInt64Array.from(types, BigInt),
+      };
+      // A model may read no segment numbers.
+      const named = session.inputNames.flatMap((name) => {
+        const value = values[name];
+        return value === undefined ? [] : [[name, new Tensor("int64", value, [1, ids.length])]];
       });
-      return relevanceIn([...output.logits.data]);
+      const { logits } = await session.run(Object.fromEntries(named));
+      return relevanceIn(logits?.data instanceof Float32Array ? [...logits.data] : []);
     },
     close: async () => {
-      await model.dispose();
+      await session.release();
     },
   };
 }
