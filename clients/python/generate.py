@@ -154,7 +154,7 @@ def async_call(operation: dict[str, Any]) -> str:
     arguments = ["self", *(f"{p['name']}: str" for p in in_path)]
     body = operation.get("requestBody")
     if body is not None:
-        kind = schema_type(body["content"]["application/json"]["schema"])
+        kind = schema_type(next(iter(body["content"].values()))["schema"])
         arguments.append(f"body: {kind}" + ("" if body.get("required") else " | None = None"))
     keywords = [
         f"{python_name(p['name'])}: {type_of(p['schema'])}" + ("" if p.get("required") else " | None = None")

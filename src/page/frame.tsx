@@ -8,20 +8,54 @@ import { Button, Command, Dialog, Segments } from "./parts/controls.tsx";
 import { clockTime, later, now } from "./parts/format.ts";
 import { activeKeys, keysAreOn, turnKeys, useKeys } from "./parts/keys.ts";
 import { Box, Failure, Skeleton } from "./parts/states.tsx";
-import { Toasts } from "./parts/toasts.tsx";
+import { say, Toasts } from "./parts/toasts.tsx";
 import { Palette, Rail } from "./rail.tsx";
+import { Import } from "./views/import.tsx";
 import { Remember } from "./views/memory/replace.tsx";
 import { VIEWS, viewAt } from "./views.ts";
 
+type Overlay = "help" | "palette" | "remember" | "import";
+
+/** A file dropped anywhere on the page. */
+function useDrop(isTaken: boolean, take: (file: File) => void): void {
+  useEffect(() => {
+    const onDrag = (event: DragEvent): void => {
+      if (event.dataTransfer?.types.includes("Files") !== true) return;
+      // Otherwise the browser would leave the page and open the file.
+      event.preventDefault();
+      const [file, other] = event.type === "drop" ? event.dataTransfer.files : [];
+      if (other !== undefined) say("One file at a time: put them into a zip file.");
+      else if (file !== undefined && isTaken) take(file);
+    };
+    const stop = new AbortController();
+    for (const type of ["dragover", "drop"] as const) {
+      addEventListener(type, onDrag, { signal: stop.signal });
+    }
+    return () => stop.abort();
+  }, [isTaken]);
+}
+
 export function Frame(): VNode {
-  const [overlay, setOverlay] = useState<"help" | "palette" | "remember" | undefined>(undefined);
-  const close = (): void => setOverlay(undefined);
+  const [overlay, setOverlay] = useState<Overlay | undefined>(undefined);
+  const [dropped, setDropped] = useState<File | undefined>(undefined);
+  const close = (): void => {
+    setOverlay(undefined);
+    setDropped(undefined);
+  };
+  const mayAdd = canChange.value && owner.value !== undefined;
+  useDrop(mayAdd, (file) => {
+    setDropped(file);
+    setOverlay("import");
+  });
   useKeys([
     { keys: "?", text: "these keys", run: () => setOverlay("help") },
     { keys: "ctrl k", text: "go to anything", run: () => setOverlay("palette") },
     { keys: "/", text: "ask", run: focusQuestion },
-    ...(canChange.value && owner.value !== undefined
-      ? [{ keys: "n", text: "remember something", run: () => setOverlay("remember") }]
+    ...(mayAdd
+      ? [
+          { keys: "n", text: "remember something", run: () => setOverlay("remember") },
+          { keys: "i", text: "bring in a file", run: () => setOverlay("import") },
+        ]
       : []),
     { keys: "Escape", text: "back", run: leave },
     ...VIEWS.flatMap(({ path, letter, title }) =>
@@ -52,7 +86,8 @@ export function Frame(): VNode {
       <Toasts />
       {overlay === "help" && <Help onClose={close} />}
       {overlay === "palette" && <Palette onClose={close} />}
-      {overlay === "remember" && <Remember onClose={close} />}
+      {overlay === "remember" && <Remember onClose={close} onImport={() => setOverlay("import")} />}
+      {overlay === "import" && <Import dropped={dropped} onClose={close} />}
     </>
   );
 }
@@ -99,7 +134,7 @@ const Empty = (): VNode => (
     <Box title="Nothing is remembered yet">
       <p>
         The first memory appears here as soon as an assistant stores one, or you do: press
-        “Remember”. To connect an assistant:
+        “Remember”, or drop a file of another program on this page. To connect an assistant:
       </p>
       <Command>svc connect claude-code --db-path ./memory.pack</Command>
     </Box>

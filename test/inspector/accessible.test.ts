@@ -1,5 +1,6 @@
 /** Nobody is left out: every view and state in every look, for axe-core, and its tasks by the keyboard alone. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { tree, zipOf } from "../engine/import/samples.ts";
 import { leftOut } from "../left-out.ts";
 import {
   addressOf,
@@ -123,6 +124,19 @@ const STATES: readonly (readonly [string, ViewName, (looked: Looked) => Promise<
       await page.reload();
       await seen(page, "the disk is tired");
       await page.unroute("**/v1/retrievals*");
+    },
+  ],
+  [
+    "what a file would bring in",
+    "timeline",
+    async ({ page }) => {
+      await page.keyboard.press("i");
+      const secret = `token ghp_${"a1B2c3D4e5".repeat(4)}`;
+      const nodes = [{ id: "u", role: "user", text: `I moved to Lisbon. ${secret}` }];
+      const chats = JSON.stringify([tree("c", nodes)]);
+      const path = zipOf({ "a.json": chats, "b.json": `[{"mapping": {}}, {"mapp` });
+      await page.locator("input[type=file]").setInputFiles(path);
+      await seen(page, "Cannot be read");
     },
   ],
   [

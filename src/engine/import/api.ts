@@ -22,7 +22,7 @@ export type ImportInput = {
   readonly userId: string;
   /** The name of a kind of source. Default: what the content says. */
   readonly from?: string | null | undefined;
-  /** Of bytes: the name of their file, which is only shown. */
+  /** Of bytes: the name of their file, by which notes and documents are told apart. */
   readonly sourceName?: string | null | undefined;
   /** Leaves out what has an earlier time. */
   readonly since?: InstantInput | null | undefined;

@@ -340,7 +340,7 @@ function Preview({ of, keep, onKeep }: PreviewProps): VNode {
 
 type Excerpt = { readonly id: string; readonly excerpt: string; readonly note: string };
 
-const Listed = ({ title, of }: { title: string; of: readonly Excerpt[] }): VNode => (
+export const Listed = ({ title, of }: { title: string; of: readonly Excerpt[] }): VNode => (
   <div>
     <b>{title}</b>
     <ul class="preview goes" tabIndex={0} aria-label={title}>

@@ -29,7 +29,6 @@ import { accessLog, answerFailure } from "./access-log.ts";
 import type { AppEnv, HttpApp } from "./app-env.ts";
 import { answerBlob } from "./blob-answer.ts";
 import { addDocumentation, DOCUMENTATION_PATHS } from "./documentation.ts";
-import { addImport } from "./import-route.ts";
 import {
   addInspector,
   addInspectorSession,
@@ -98,7 +97,6 @@ export function createHttpApp(deps: HttpAppDeps): HttpApp {
   }
   addReadiness(app, deps.engine, deps.log);
   addMcp(app, deps.mcp, authenticate);
-  addImport(app, deps.engine, authenticate);
   if (deps.metrics !== undefined) {
     const isKeyed = deps.session !== undefined || hasCredentials(deps.auth);
     addMetrics(app, deps.metrics, isKeyed ? authenticate : undefined, deps.engine);
@@ -220,7 +218,8 @@ async function answerCall(
     idempotencyKey: request.headers.get("idempotency-key") ?? undefined,
     body,
   });
-  context.env?.turn?.(request, "server");
+  const beginTurn = (): void => context.env?.turn?.(request, "server");
+  if (binding.takesFile !== true) beginTurn();
   const engine = deps.engine();
   const answer = await call({
     engine: () => {
@@ -235,6 +234,7 @@ async function answerCall(
     version: deps.version,
     client: clientOf(request.headers),
     examine: deps.examine,
+    file: binding.takesFile === true ? arriving(request, beginTurn) : undefined,
     // A getter, because it costs as much as the rest of a small request; only long work needs it.
     get signal() {
       return request.signal;
@@ -244,6 +244,12 @@ async function answerCall(
   if (binding.response.shape.kind === "bytes")
     return answerBlob(answer as KeptBlob, request.headers);
   return answerJson(answer);
+}
+
+/** The body piece by piece; after the last one the caller waits for the server. */
+async function* arriving({ body }: Request, beginTurn: () => void): AsyncGenerator<Uint8Array> {
+  yield* body ?? [];
+  beginTurn();
 }
 
 /** The calling program: its own name for itself, else the first word of its `User-Agent`. */

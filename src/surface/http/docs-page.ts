@@ -137,7 +137,9 @@ function exampleCall({ method, path, parameters, body, isPublic }: Call, schemas
     ...(isPublic ? [] : ['-H "Authorization: Bearer $SVC_KEY"']),
     ...(body === undefined
       ? []
-      : ["-H 'Content-Type: application/json'", `-d ${quoted(exampleOf(body, schemas))}`]),
+      : body["format"] === "binary"
+        ? ["--data-binary @FILE"]
+        : ["-H 'Content-Type: application/json'", `-d ${quoted(exampleOf(body, schemas))}`]),
   ];
   return lines.join(" \\\n  ");
 }

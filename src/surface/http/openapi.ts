@@ -136,6 +136,8 @@ function saidInWords(value: unknown): unknown {
   };
 }
 
+const FILE = { "application/octet-stream": { schema: z.string().meta({ format: "binary" }) } };
+
 function toRoute(operation: Operation, binding: HttpBinding): RouteConfig {
   const { params, query, headers, body } = binding.request;
   return {
@@ -150,6 +152,7 @@ function toRoute(operation: Operation, binding: HttpBinding): RouteConfig {
       ...(params && { params }),
       ...(query && { query }),
       ...(headers && { headers }),
+      ...(binding.takesFile && { body: { required: true, content: FILE } }),
       ...(body && {
         body: {
           required: binding.bodyIsOptional !== true,

@@ -86,7 +86,7 @@ test("every failure has a body with a detail and a code", () => {
       });
     }
     expect(failures.map(([status]) => status)).toContain("default");
-    const isLarge = entry.requestBody !== undefined;
+    const isLarge = entry.requestBody?.content["application/json"] !== undefined;
     expect(`${path} ${"413" in entry.responses}`).toBe(`${path} ${isLarge}`);
   }
 });

@@ -63,6 +63,9 @@ const sum = { values: { unit: "$" }, total: "7.50", minimum: "2.50", maximum: "5
 
 const PREVIEW = { stage: null, receipt: null, confirm: expect.any(String) };
 
+/** The body of a route that takes a file. */
+export const FILE = `[{"id":"2","memory":"Ada keeps bees","created_at":"2026-01-02T03:04:05Z"}]`;
+
 export const CALLS: Readonly<Record<string, Call>> = {
   stats: {
     given: () => ({}),
@@ -106,6 +109,17 @@ export const CALLS: Readonly<Record<string, Call>> = {
     }),
     other: () => ({ items: [{ content: "Ada has a kayak." }, { content: "It is blue." }] }),
   },
+  import_source: {
+    given: () => ({ dry_run: true, sample: 1 }),
+    answer: () => ({
+      ...{ dry_run: true, import_id: null, sources: [{ source: "mem0" }] },
+      ...{ records: { derived: { new: 1 } }, samples: [{ content: "Ada keeps bees" }] },
+    }),
+  },
+  undo_import: {
+    given: ({ imported }) => ({ import_id: imported }),
+    answer: ({ imported }) => ({ import_id: imported, events: 1, memories: 1, restored: 0 }),
+  },
   replace_node: {
     given: ({ tea }) => ({ node_id: tea.node, content: "Ada drinks black tea now." }),
     answer: () => ({
@@ -130,7 +144,7 @@ export const CALLS: Readonly<Record<string, Call>> = {
   process_materializations: {
     given: () => ({ budget_ms: 0 }),
     answer: () => ({ processed: 0, pending: expect.any(Number), failed: 0 }),
-    tool: { told: () => ["Call it again for the rest.", "pending 4"] },
+    tool: { told: () => ["Call it again for the rest.", "pending 5"] },
   },
   process_extractions: {
     given: () => ({ budget_ms: 0 }),

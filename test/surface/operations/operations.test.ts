@@ -10,7 +10,7 @@ import { schemaOf } from "../../../src/surface/contract/core/schema-of.ts";
 import { testClock } from "../../engine/engines.ts";
 import { appOf, KEYS } from "../http/engine-app.ts";
 import { type Caller, useTools } from "../mcp/served-tools.ts";
-import { CALLS, type Call, type Json, REQUEST } from "./calls.ts";
+import { CALLS, type Call, FILE, type Json, REQUEST } from "./calls.ts";
 import { ADA, BOB, settle, type World } from "./world.ts";
 
 setDefaultTimeout(120_000);
@@ -68,6 +68,7 @@ async function send(app: App, http: HttpBinding, given: unknown, sent: Sent = {}
       ...(key !== undefined && { authorization: `Bearer ${key}` }),
       ...(retry !== undefined && { [RETRY]: retry }),
     },
+    ...(http.takesFile && { body: FILE }),
     ...(hasBody && { body: JSON.stringify(Array.isArray(given) ? given : rest) }),
   });
   const text = await answer.text();
@@ -362,6 +363,7 @@ function needsOwner({ name }: Pick<Route, "name" | "http" | "call">): boolean {
 }
 /** Those that are no tools. */
 const OWNED: ReadonlySet<string> = new Set([
+  ...["import_source", "undo_import"],
   ...["store_many", "list_retrievals", "explain_retrieval", "browse_nodes", "timeline", "facets"],
   ...[
     "list_entities",
@@ -378,6 +380,7 @@ type Fault = { readonly given: unknown; readonly detail: string };
 
 /** Members that take any text in a query. */
 const FREE: ReadonlySet<string> = new Set([
+  "source_name",
   ...["contains", "client", "actor", "session_id", "user_id", "list_operations.type", "blob_key"],
 ]);
 

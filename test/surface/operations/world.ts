@@ -64,6 +64,10 @@ export async function settle({ engine, store, pack }: OpenedEngine, owner: Owner
   const ids = { userId, ids: [soon.node] };
   const { confirm } = await engine.forget(ids);
   const { forgetId } = await engine.forget({ ...ids, mode: "erase", confirm });
+  const source = new TextEncoder().encode(
+    `[{"id":"1","memory":"${word}: from a file","created_at":"2026-01-02T03:04:05Z"}]`,
+  );
+  const { importId: imported } = await engine.importSource({ userId, source });
   const seen = anEvent({ userId, content: `${word}: a picture`, timestamp: NOON });
   const bytes = new TextEncoder().encode(word);
   const picture = `frames/of-${userId}.jpg`;
@@ -81,7 +85,7 @@ export async function settle({ engine, store, pack }: OpenedEngine, owner: Owner
   await engine.ingestFast({ userId, content: `${word}: Ada waits` });
   return {
     ...{ tea, coffee, oslo, rome, white, blue, gone, request, text, picture, word, citation },
-    ...{ conditional: conditional.id, forgotten: forgetId ?? "" },
+    ...{ conditional: conditional.id, forgotten: forgetId ?? "", imported },
   };
 }
 

@@ -90,10 +90,11 @@ class AsyncApi(AsyncOperations):
         body: object = None,
         raw: bool = False,
     ) -> Any:
-        content = None if body is None else _wire.encode(body)
+        is_file = isinstance(body, bytes)
+        content = body if body is None or is_file else _wire.encode(body)
         sent = {name: value for name, value in (headers or {}).items() if value is not None}
         if content is not None:
-            sent["content-type"] = "application/json"
+            sent["content-type"] = "application/octet-stream" if is_file else "application/json"
         params = _wire.query_of(query)
         repeatable = _wire.is_repeatable(method, path, sent)
         for attempt in range(1, self._tries + 1):

@@ -17,8 +17,10 @@ type Met = {
   readonly by: Node | undefined;
 };
 
+type RememberProps = Readonly<Record<"onClose" | "onImport", () => void>>;
+
 /** A sentence typed by the reader, stored as said by the user. */
-export function Remember({ onClose }: { onClose: () => void }): VNode {
+export function Remember({ onClose, onImport }: RememberProps): VNode {
   const [text, setText] = useState("");
   const { isSending, failure, nameOf, send } = useSending();
   const content = text.trim();
@@ -40,6 +42,11 @@ export function Remember({ onClose }: { onClose: () => void }): VNode {
         value={text}
         onInput={setText}
       />
+      <p class="small">
+        <Button kind="link" onClick={onImport}>
+          Or bring in a file: conversations, notes, documents
+        </Button>
+      </p>
       {failure !== undefined && <Refused of={failure} />}
     </FormDialog>
   );

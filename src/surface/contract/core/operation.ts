@@ -36,6 +36,8 @@ export type CallContext = {
   readonly client?: string | undefined;
   /** Absent: not supported by this server. */
   readonly examine?: Examine | undefined;
+  /** The body as it arrives, of an operation that takes a file. */
+  readonly file?: AsyncIterable<Uint8Array> | undefined;
   /** Aborted when the caller has gone. */
   readonly signal: AbortSignal | undefined;
 };
@@ -45,6 +47,8 @@ type Method = "get" | "post" | "put" | "patch" | "delete";
 type HttpShape = {
   /** The body may be absent, `null` or `{}`. */
   readonly bodyIsOptional?: boolean;
+  /** The body is a file of any type and size, which is never held as a whole. */
+  readonly takesFile?: boolean;
   /** Documented statuses besides 200, 401, 403, 422, 500 and 503. */
   readonly statuses?: readonly (400 | 404 | 409)[];
   /** Needs neither credentials nor an open engine. */

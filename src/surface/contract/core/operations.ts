@@ -3,6 +3,7 @@ import { BROWSE_OPERATIONS } from "../browse.ts";
 import { EVENT_OPERATIONS } from "../events.ts";
 import { EXTRACTION_OPERATIONS } from "../extraction.ts";
 import { FORGET_OPERATIONS } from "../forget.ts";
+import { IMPORT_OPERATIONS } from "../import.ts";
 import { LIFECYCLE_OPERATIONS } from "../lifecycle.ts";
 import { NODE_OPERATIONS } from "../nodes.ts";
 import { ORGANIZE_OPERATIONS } from "../organize.ts";
@@ -16,6 +17,7 @@ import type { Operation } from "./operation.ts";
 export const OPERATIONS: readonly Operation[] = [
   ...SERVICE_OPERATIONS,
   ...STORE_OPERATIONS,
+  ...IMPORT_OPERATIONS,
   ...EXTRACTION_OPERATIONS,
   ...RETRIEVAL_OPERATIONS,
   ...RECEIPT_OPERATIONS,
