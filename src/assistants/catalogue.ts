@@ -17,6 +17,13 @@ export const CLIENT_NAMES = [
   "zed",
   "kiro",
   "copilot-cli",
+  "opencode",
+  "cline",
+  "roo",
+  "goose",
+  "continue",
+  "amp",
+  "lm-studio",
 ] as const;
 export type ClientName = (typeof CLIENT_NAMES)[number];
 
@@ -26,19 +33,25 @@ export type ConfigScope = (typeof CONFIG_SCOPES)[number];
 
 /** How a client stores its servers. */
 export type ConfigForm = {
-  readonly language: "json" | "toml";
+  readonly language: "json" | "toml" | "yaml";
   /** The member of the file's root that holds the servers by name. */
   readonly section: string;
-  /** Whether an entry names its transport. */
-  readonly isTyped: boolean;
+  /** What an entry calls a program that it starts, and a server over HTTP; undefined: it names no transport. */
+  readonly types?: readonly [string, string];
+  /** The members for the program, its arguments (undefined: in one list with it) and variables; default `command`, `args`, `env`. */
+  readonly names?: readonly [string, string | undefined, string];
+  /** What else an entry needs. @param name that of the server */
+  readonly more?: (name: string) => Readonly<Record<string, unknown>>;
 };
 
 /** How an entry of a client names a server over HTTP. */
 export type RemoteForm = {
   /** The member for the address. */
-  readonly address: "url" | "httpUrl" | "serverUrl";
-  /** What stands between `${` and the name of a variable in a header; undefined: a member of the entry names that of the key. */
+  readonly address: "url" | "httpUrl" | "serverUrl" | "uri";
+  /** What stands before the name of a variable in a header, and `}` behind it; undefined: a member of the entry names that of the key. */
   readonly prefix: string | undefined;
+  /** The member with the list of variables that it may use. */
+  readonly lists?: string;
 };
 
 /** A file that a client reads. */
@@ -60,6 +73,8 @@ export type Client = {
   readonly user: (folders: Folders) => readonly Place[];
   /** Its file below a project's folder, if it reads one. */
   readonly project: readonly string[] | undefined;
+  /** The name that `svc connect` gives the server where the client has another one called `memory`. */
+  readonly serverName?: string;
 };
 
 /** Folders by the conventions of a platform. */
@@ -69,6 +84,8 @@ export type Folders = {
   readonly applications: string;
   /** Of command-line programs, and of graphical ones that follow their convention. */
   readonly settings: string;
+  /** Of programs that follow the XDG specification on every platform. */
+  readonly xdg: string;
   /** Of Windows programs, for this machine. */
   readonly local: string;
   readonly isLinux: boolean;
@@ -78,15 +95,18 @@ export type Folders = {
   readonly place: (base: string, ...path: readonly string[]) => Place;
 };
 
-const MCP_SERVERS: ConfigForm = { language: "json", section: "mcpServers", isTyped: false };
+const MCP_SERVERS: ConfigForm = { language: "json", section: "mcpServers" };
 /** Claude Desktop's name among the packages of Windows, whose files are in their own folder. */
 const CLAUDE_PACKAGE = "Claude_pzs8sxrjxfjjc";
+
+const HEADERS_AS_THEY_ARE =
+  "sends headers as its file has them, so that the key itself would have to be in it";
 
 const CLIENTS: Readonly<Record<ClientName, Omit<Client, "name">>> = {
   "claude-code": {
     title: "Claude Code",
-    form: { ...MCP_SERVERS, isTyped: true },
-    remote: { address: "url", prefix: "" },
+    form: { ...MCP_SERVERS, types: ["stdio", "http"] },
+    remote: { address: "url", prefix: "${" },
     user: ({ home, named, place }) => [place(named("CLAUDE_CONFIG_DIR") ?? home, ".claude.json")],
     project: [".mcp.json"],
   },
@@ -107,27 +127,20 @@ const CLIENTS: Readonly<Record<ClientName, Omit<Client, "name">>> = {
   cursor: {
     title: "Cursor",
     form: MCP_SERVERS,
-    remote: { address: "url", prefix: "env:" },
+    remote: { address: "url", prefix: "${env:" },
     user: ({ home, place }) => [place(home, ".cursor", "mcp.json")],
     project: [".cursor", "mcp.json"],
   },
   vscode: {
     title: "VS Code",
-    form: { language: "json", section: "servers", isTyped: true },
-    remote: { address: "url", prefix: "env:" },
-    user: ({ applications, named, place }) => {
-      const portable = named("VSCODE_PORTABLE");
-      return [
-        portable === undefined
-          ? place(applications, "Code", "User", "mcp.json")
-          : place(portable, "user-data", "User", "mcp.json"),
-      ];
-    },
+    form: { language: "json", section: "servers", types: ["stdio", "http"] },
+    remote: { address: "url", prefix: "${env:" },
+    user: (folders) => [ofCode(folders, "mcp.json")],
     project: [".vscode", "mcp.json"],
   },
   codex: {
     title: "Codex",
-    form: { language: "toml", section: "mcp_servers", isTyped: false },
+    form: { language: "toml", section: "mcp_servers" },
     remote: { address: "url", prefix: undefined },
     user: (folders) => [ownPlace(folders, "CODEX_HOME", ".codex", "config.toml")],
     project: [".codex", "config.toml"],
@@ -135,7 +148,7 @@ const CLIENTS: Readonly<Record<ClientName, Omit<Client, "name">>> = {
   gemini: {
     title: "Gemini CLI",
     form: MCP_SERVERS,
-    remote: { address: "httpUrl", prefix: "" },
+    remote: { address: "httpUrl", prefix: "${" },
     user: ({ home, named, place }) => [
       place(named("GEMINI_CLI_HOME") ?? home, ".gemini", "settings.json"),
     ],
@@ -144,7 +157,7 @@ const CLIENTS: Readonly<Record<ClientName, Omit<Client, "name">>> = {
   windsurf: {
     title: "Windsurf (Devin Desktop)",
     form: MCP_SERVERS,
-    remote: { address: "serverUrl", prefix: "env:" },
+    remote: { address: "serverUrl", prefix: "${env:" },
     // It was renamed; earlier versions read the second one.
     user: ({ home, settings, place }) => [
       place(settings, "devin", "mcp_config.json"),
@@ -154,8 +167,8 @@ const CLIENTS: Readonly<Record<ClientName, Omit<Client, "name">>> = {
   },
   zed: {
     title: "Zed",
-    form: { language: "json", section: "context_servers", isTyped: false },
-    remote: "sends headers as its file has them, so that the key itself would have to be in it",
+    form: { language: "json", section: "context_servers" },
+    remote: HEADERS_AS_THEY_ARE,
     user: ({ settings, isLinux, isWindows, named, place }) => {
       const sandbox = isLinux ? named("FLATPAK_XDG_CONFIG_HOME") : undefined;
       return [place(sandbox ?? settings, isWindows ? "Zed" : "zed", "settings.json")];
@@ -165,16 +178,91 @@ const CLIENTS: Readonly<Record<ClientName, Omit<Client, "name">>> = {
   kiro: {
     title: "Kiro",
     form: MCP_SERVERS,
-    remote: { address: "url", prefix: "" },
+    remote: { address: "url", prefix: "${" },
     user: ({ home, place }) => [place(home, ".kiro", "settings", "mcp.json")],
     project: [".kiro", "settings", "mcp.json"],
   },
   "copilot-cli": {
     title: "GitHub Copilot CLI",
-    form: { ...MCP_SERVERS, isTyped: true },
-    remote: { address: "url", prefix: "" },
+    form: { ...MCP_SERVERS, types: ["stdio", "http"] },
+    remote: { address: "url", prefix: "${" },
     user: (folders) => [ownPlace(folders, "COPILOT_HOME", ".copilot", "mcp-config.json")],
     // It reads the file that Claude Code has for a project.
+    project: undefined,
+  },
+  opencode: {
+    title: "OpenCode",
+    form: {
+      language: "json",
+      section: "mcp",
+      types: ["local", "remote"],
+      names: ["command", undefined, "environment"],
+    },
+    remote: { address: "url", prefix: "{env:" },
+    user: ({ xdg, place }) => [
+      place(xdg, "opencode", "opencode.json"),
+      place(xdg, "opencode", "opencode.jsonc"),
+    ],
+    project: ["opencode.json"],
+  },
+  cline: {
+    title: "Cline",
+    form: { ...MCP_SERVERS, types: ["stdio", "streamableHttp"] },
+    remote: { address: "url", prefix: "${env:" },
+    // Earlier versions keep it with the extension.
+    user: (folders) => [
+      ownPlace(folders, "CLINE_DIR", ".cline", "data/settings/cline_mcp_settings.json"),
+      ofExtension(folders, "saoudrizwan.claude-dev", "cline_mcp_settings.json"),
+    ],
+    project: undefined,
+  },
+  roo: {
+    title: "Roo Code",
+    form: { ...MCP_SERVERS, types: ["stdio", "streamable-http"] },
+    remote: { address: "url", prefix: "${env:" },
+    user: (folders) => [ofExtension(folders, "rooveterinaryinc.roo-cline", "mcp_settings.json")],
+    project: [".roo", "mcp.json"],
+  },
+  goose: {
+    title: "goose",
+    form: {
+      language: "yaml",
+      section: "extensions",
+      types: ["stdio", "streamable_http"],
+      names: ["cmd", "args", "envs"],
+      more: (name) => ({ enabled: true, name, description: "Long-term memory", timeout: 300 }),
+    },
+    remote: { address: "uri", prefix: "${", lists: "env_keys" },
+    user: ({ settings, isWindows, place }) => [
+      place(settings, ...(isWindows ? ["Block", "goose", "config"] : ["goose"]), "config.yaml"),
+    ],
+    project: undefined,
+    serverName: "svc",
+  },
+  continue: {
+    title: "Continue",
+    form: { ...MCP_SERVERS, types: ["stdio", "http"] },
+    remote: "takes keys from its own store of secrets, not from variables",
+    user: (folders) => [
+      ownPlace(folders, "CONTINUE_GLOBAL_DIR", ".continue", "mcpServers/mcp.json"),
+    ],
+    project: [".continue", "mcpServers", "mcp.json"],
+  },
+  amp: {
+    title: "Amp",
+    form: { language: "json", section: "amp.mcpServers" },
+    remote: { address: "url", prefix: "${" },
+    user: ({ xdg, place }) => [place(xdg, "amp", "settings.json")],
+    project: [".amp", "settings.json"],
+  },
+  "lm-studio": {
+    title: "LM Studio",
+    form: MCP_SERVERS,
+    remote: HEADERS_AS_THEY_ARE,
+    user: ({ home, place }) => [
+      place(home, ".lmstudio", "mcp.json"),
+      place(home, ".cache", "lm-studio", "mcp.json"),
+    ],
     project: undefined,
   },
 };
@@ -199,22 +287,36 @@ export function foldersOf({ platform, environment, home, folder }: Surroundings)
     return value === undefined || value.trim() === "" ? undefined : path.resolve(folder, value);
   };
   /** The XDG specification tells programs to ignore relative paths. */
-  const xdg = environment["XDG_CONFIG_HOME"];
+  const given = environment["XDG_CONFIG_HOME"];
   const dotConfig = path.join(home, ".config");
   const roaming = named("APPDATA") ?? path.join(home, "AppData", "Roaming");
   const isLinux = platform !== "win32" && platform !== "darwin";
-  const linux = xdg !== undefined && path.isAbsolute(xdg) ? xdg : dotConfig;
+  const linux = given !== undefined && path.isAbsolute(given) ? given : dotConfig;
   const mac = path.join(home, "Library", "Application Support");
   return {
     home,
     applications: byPlatform(platform, { win32: roaming, darwin: mac, others: linux }),
     settings: byPlatform(platform, { win32: roaming, darwin: dotConfig, others: linux }),
+    xdg: linux,
     local: named("LOCALAPPDATA") ?? path.join(home, "AppData", "Local"),
     isLinux,
     isWindows: platform === "win32",
     named,
     place: (base, ...parts) => ({ base, file: path.join(base, ...parts) }),
   };
+}
+
+/** A file of the user of VS Code. */
+function ofCode({ applications, named, place }: Folders, ...path: readonly string[]): Place {
+  const portable = named("VSCODE_PORTABLE");
+  return portable === undefined
+    ? place(applications, "Code", "User", ...path)
+    : place(portable, "user-data", "User", ...path);
+}
+
+/** A settings file of an extension of VS Code. */
+function ofExtension(folders: Folders, extension: string, file: string): Place {
+  return ofCode(folders, "globalStorage", extension, "settings", file);
 }
 
 /** A file in the folder that a variable names, else in a folder of the home folder. */
@@ -269,6 +371,11 @@ function plain(name: string): string {
 
 function isPart(part: string, whole: string): boolean {
   return part.length >= PART_MIN && whole.includes(part);
+}
+
+/** The name that `svc connect` gives the server in a client's configuration. */
+export function serverNameFor(client: string): string {
+  return findClient(client)?.serverName ?? "memory";
 }
 
 /** A client by its name. @throws SvcError invalid_argument that names similar ones */

@@ -46,19 +46,24 @@ import {
 
 /** The editor of a form; its parser is loaded here. */
 async function loadEditor({ language, section }: ConfigForm): Promise<Editor> {
-  return language === "json"
-    ? (await import("./json-editor.ts")).jsonEditor(section)
-    : (await import("./toml-editor.ts")).tomlEditor(section);
+  if (language === "json") return (await import("./json-editor.ts")).jsonEditor(section);
+  return language === "toml"
+    ? (await import("./toml-editor.ts")).tomlEditor(section)
+    : (await import("./yaml-editor.ts")).yamlEditor(section);
 }
 
 /** @throws SvcError invalid_argument if the client cannot use a server over HTTP without a key in its file */
 function membersFor(
   { title, form, remote }: Client,
+  name: string,
   server: ServerCommand | RemoteServer,
   former?: unknown,
 ): Members {
-  if ("command" in server) return toMembers(server, form, former);
-  if (typeof remote !== "string") return toRemoteMembers(server, form, remote, former);
+  const isSame = former !== undefined && (remoteOf(former) === undefined) === "command" in server;
+  const more = isSame ? undefined : form.more?.(name);
+  if ("command" in server) return { ...more, ...toMembers(server, form, former) };
+  if (typeof remote !== "string")
+    return { ...more, ...toRemoteMembers(server, form, remote, former) };
   throw invalid(
     "--url",
     `${title} ${remote}. No key is written; connect it to a pack of this machine, or choose another client`,
@@ -116,7 +121,7 @@ export async function planConnection(
     const former = editor.read(before ?? "").get(name);
     const ours = isOurs(former) ? former : undefined;
     if (former !== ours && !force) throw taken(place.file, name, former);
-    return connected(editor, before, name, membersFor(client, server, ours));
+    return connected(editor, before, name, membersFor(client, name, server, ours));
   });
   return changeOf(client, {
     place,
@@ -189,7 +194,7 @@ export async function entryText(
   name: string,
   server: ServerCommand | RemoteServer,
 ): Promise<string> {
-  return (await loadEditor(client.form)).create(name, membersFor(client, server));
+  return (await loadEditor(client.form)).create(name, membersFor(client, name, server));
 }
 
 /** The configuration snippet for a client, and which client it is for. */
@@ -222,9 +227,11 @@ function placesFor(client: Client, scope: ConfigScope, here: Surroundings): read
   throw invalid("--scope", `${client.title} has no configuration of projects; use user`);
 }
 
-/** The file that a client reads: the first whose folder exists, else the first. */
+/** The file that a client reads: in the first folder that exists, else in the first, the one that is there. */
 function usedPlace(client: Client, places: readonly Place[]): Place {
-  const used = places.find(({ file }) => existsSync(dirname(file))) ?? places[0];
+  const first = places.find(({ file }) => existsSync(dirname(file))) ?? places[0];
+  const folder = dirname(first?.file ?? "");
+  const used = places.find(({ file }) => dirname(file) === folder && existsSync(file)) ?? first;
   if (used === undefined)
     throw new SvcError("internal", `${client.name} has no configuration file`);
   return used;

@@ -26,17 +26,22 @@ export const CONFIG_FOLDER_VARIABLE = "XDG_CONFIG_HOME";
 const OWN_VARIABLES: readonly string[] = [OWNER_VARIABLE, CONFIG_FOLDER_VARIABLE];
 
 /** The members of this server's entry, in this client's form. Variables that the user added to an earlier entry stay. */
-export function toMembers(server: ServerCommand, form: ConfigForm, former?: unknown): Members {
-  const { command, args } = server;
+export function toMembers(
+  server: ServerCommand,
+  { types, names }: ConfigForm,
+  former?: unknown,
+): Members {
+  const [command = "command", args, variables] = names ?? ["command", "args", "env"];
   const added = Object.entries(fromEntry(former)?.env ?? {}).filter(
     ([name]) => !OWN_VARIABLES.includes(name),
   );
   const env = { ...Object.fromEntries(added), ...server.env };
   return {
-    ...(form.isTyped && { type: "stdio" }),
-    command,
-    args,
-    env: Object.keys(env).length > 0 ? env : undefined,
+    ...(types && { type: types[0] }),
+    ...(args === undefined
+      ? { [command]: [server.command, ...server.args] }
+      : { [command]: server.command, [args]: server.args }),
+    [variables]: Object.keys(env).length > 0 ? env : undefined,
   };
 }
 
@@ -46,25 +51,26 @@ const WRITER = { "X-Written-By": "svc connect" } as const;
 /** The members of an entry for a server over HTTP. Headers that the user added to an earlier entry stay. */
 export function toRemoteMembers(
   { url, keyEnv }: RemoteServer,
-  { isTyped }: ConfigForm,
-  { address, prefix }: RemoteForm,
+  { types }: ConfigForm,
+  { address, prefix, lists }: RemoteForm,
   former?: unknown,
 ): Members {
   const headers = { ...headersOf(former), ...WRITER };
   return {
-    ...(isTyped && { type: "http" }),
+    ...(types && { type: types[1] }),
     [address]: url,
+    ...(lists && { [lists]: [keyEnv] }),
     ...(prefix === undefined
       ? { bearer_token_env_var: keyEnv, http_headers: headers }
-      : { headers: { ...headers, Authorization: `Bearer \${${prefix}${keyEnv}}` } }),
+      : { headers: { ...headers, Authorization: `Bearer ${prefix}${keyEnv}}` } }),
   };
 }
 
 /** The address of an entry for a server over HTTP that `svc connect` wrote; undefined for any other entry. */
 export function remoteOf(entry: unknown): string | undefined {
   if (!isJsonObject(entry) || headersOf(entry)["X-Written-By"] !== "svc connect") return undefined;
-  const { url, httpUrl, serverUrl }: Members = entry;
-  return [url, httpUrl, serverUrl].find((address) => typeof address === "string");
+  const { url, httpUrl, serverUrl, uri }: Members = entry;
+  return [url, httpUrl, serverUrl, uri].find((address) => typeof address === "string");
 }
 
 function headersOf(entry: unknown): Members {
@@ -75,14 +81,12 @@ function headersOf(entry: unknown): Members {
 
 /** The server of an entry; undefined for an entry that starts no program. */
 export function fromEntry(entry: unknown): ServerCommand | undefined {
-  if (typeof entry !== "object" || entry === null) return undefined;
-  const { command, args, env }: Readonly<Record<string, unknown>> = { ...entry };
-  if (typeof command !== "string") return undefined;
-  return {
-    command,
-    args: Array.isArray(args) ? args.map(String) : [],
-    env: typeof env === "object" && env !== null ? textsOf(env) : {},
-  };
+  if (!isJsonObject(entry)) return undefined;
+  const { cmd, command = cmd, args, envs, environment = envs, env = environment }: Members = entry;
+  const words = [command, args].flat().filter((word) => word !== undefined);
+  const [program, ...rest] = words.map(String);
+  if (program === undefined || typeof words[0] !== "string") return undefined;
+  return { command: program, args: rest, env: isJsonObject(env) ? textsOf(env) : {} };
 }
 
 function textsOf(env: object): Readonly<Record<string, string>> {
@@ -212,6 +216,12 @@ export function editorOf<Parsed>(section: string, language: Language<Parsed>): E
 /** The line ending of a text: that of its first line. */
 export function lineEndingOf(text: string): string {
   return /\r?\n/.exec(text)?.[0] ?? "\n";
+}
+
+/** The end of the line at an offset, after its line feed. */
+export function lineEndAt(body: string, offset: number): number {
+  const at = body.indexOf("\n", offset);
+  return at < 0 ? body.length : at + 1;
 }
 
 /** An entry after setting these members. */

@@ -3,6 +3,7 @@ import {
   ConfigTextError,
   type Editor,
   editorOf,
+  lineEndAt,
   lineEndingOf,
   type Members,
 } from "./server-entry.ts";
@@ -64,12 +65,6 @@ function without(body: string, { tables }: Parsed, path: readonly string[]): str
     result = (isOpen ? before.replace(/(?<=\n)\r?\n$/, "") : before) + after;
   }
   return result;
-}
-
-/** The end of the line at an offset, after its line feed. */
-function lineEndAt(body: string, offset: number): number {
-  const at = body.indexOf("\n", offset);
-  return at < 0 ? body.length : at + 1;
 }
 
 function memberLines(members: Members): readonly string[] {

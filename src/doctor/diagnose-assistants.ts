@@ -3,7 +3,7 @@ import { isAbsolute } from "node:path";
 import { mainFileOf } from "../app/pack-path.ts";
 import { VERSION } from "../app/version.ts";
 import { assistantCommand, canBeOpened, keyOfPack } from "../assistants/assistant-command.ts";
-import { surroundings } from "../assistants/catalogue.ts";
+import { serverNameFor, surroundings } from "../assistants/catalogue.ts";
 import { type Connection, connectionsTo, remoteConnections } from "../assistants/config-change.ts";
 import { tryServer } from "../assistants/round-trip.ts";
 import { NO_CREATE } from "../assistants/server-entry.ts";
@@ -12,9 +12,6 @@ import { shellWord, shownName } from "../lib/text.ts";
 import type { PackReport } from "../packs/inspect-pack.ts";
 import type { KeyStatus } from "../packs/key-custody.ts";
 import type { Finding } from "./checks.ts";
-
-/** Default name of the server in svc connect. */
-const DEFAULT_NAME = "memory";
 
 /** Milliseconds for the server to answer; a busy machine needs many of them. */
 const LIMIT_MS = 30_000;
@@ -96,7 +93,7 @@ function brokenInWords(connection: Connection, pack: string): string {
 function commandFor({ client, scope, name }: Connection, pack: string): string {
   const options = [
     `--db-path ${shellWord(pack)}`,
-    ...(name === DEFAULT_NAME ? [] : [`--name ${shellWord(name)}`]),
+    ...(name === serverNameFor(client) ? [] : [`--name ${shellWord(name)}`]),
     ...(scope === "user" ? [] : [`--scope ${scope}`]),
   ];
   return `svc connect ${client} ${options.join(" ")}`;

@@ -31,6 +31,9 @@ function files(name: ClientName, scope: ConfigScope, here: Surroundings): readon
 
 const PACKAGED = "C:\\Users\\ada\\AppData\\Local\\Packages\\Claude_pzs8sxrjxfjjc\\LocalCache";
 
+/** Where VS Code keeps the files of extensions, below its own folder. */
+const STORAGE = "Code/User/globalStorage";
+
 /** What the makers of each client document. */
 const USER: Readonly<Record<ClientName, { linux: string[]; mac: string[]; windows: string[] }>> = {
   "claude-code": {
@@ -95,6 +98,63 @@ const USER: Readonly<Record<ClientName, { linux: string[]; mac: string[]; window
     mac: ["/Users/ada/.copilot/mcp-config.json"],
     windows: ["C:\\Users\\ada\\.copilot\\mcp-config.json"],
   },
+  opencode: {
+    linux: [
+      "/home/ada/.config/opencode/opencode.json",
+      "/home/ada/.config/opencode/opencode.jsonc",
+    ],
+    mac: [
+      "/Users/ada/.config/opencode/opencode.json",
+      "/Users/ada/.config/opencode/opencode.jsonc",
+    ],
+    windows: [
+      "C:\\Users\\ada\\.config\\opencode\\opencode.json",
+      "C:\\Users\\ada\\.config\\opencode\\opencode.jsonc",
+    ],
+  },
+  cline: {
+    linux: [
+      "/home/ada/.cline/data/settings/cline_mcp_settings.json",
+      `/home/ada/.config/${STORAGE}/saoudrizwan.claude-dev/settings/cline_mcp_settings.json`,
+    ],
+    mac: [
+      "/Users/ada/.cline/data/settings/cline_mcp_settings.json",
+      `/Users/ada/Library/Application Support/${STORAGE}/saoudrizwan.claude-dev/settings/cline_mcp_settings.json`,
+    ],
+    windows: [
+      "C:\\Users\\ada\\.cline\\data\\settings\\cline_mcp_settings.json",
+      `C:\\Users\\ada\\AppData\\Roaming\\${STORAGE.replaceAll("/", "\\")}\\saoudrizwan.claude-dev\\settings\\cline_mcp_settings.json`,
+    ],
+  },
+  roo: {
+    linux: [`/home/ada/.config/${STORAGE}/rooveterinaryinc.roo-cline/settings/mcp_settings.json`],
+    mac: [
+      `/Users/ada/Library/Application Support/${STORAGE}/rooveterinaryinc.roo-cline/settings/mcp_settings.json`,
+    ],
+    windows: [
+      `C:\\Users\\ada\\AppData\\Roaming\\${STORAGE.replaceAll("/", "\\")}\\rooveterinaryinc.roo-cline\\settings\\mcp_settings.json`,
+    ],
+  },
+  goose: {
+    linux: ["/home/ada/.config/goose/config.yaml"],
+    mac: ["/Users/ada/.config/goose/config.yaml"],
+    windows: ["C:\\Users\\ada\\AppData\\Roaming\\Block\\goose\\config\\config.yaml"],
+  },
+  continue: {
+    linux: ["/home/ada/.continue/mcpServers/mcp.json"],
+    mac: ["/Users/ada/.continue/mcpServers/mcp.json"],
+    windows: ["C:\\Users\\ada\\.continue\\mcpServers\\mcp.json"],
+  },
+  amp: {
+    linux: ["/home/ada/.config/amp/settings.json"],
+    mac: ["/Users/ada/.config/amp/settings.json"],
+    windows: ["C:\\Users\\ada\\.config\\amp\\settings.json"],
+  },
+  "lm-studio": {
+    linux: ["/home/ada/.lmstudio/mcp.json", "/home/ada/.cache/lm-studio/mcp.json"],
+    mac: ["/Users/ada/.lmstudio/mcp.json", "/Users/ada/.cache/lm-studio/mcp.json"],
+    windows: ["C:\\Users\\ada\\.lmstudio\\mcp.json", "C:\\Users\\ada\\.cache\\lm-studio\\mcp.json"],
+  },
 };
 
 describe.each([...CLIENT_NAMES])("%s", (name) => {
@@ -123,6 +183,13 @@ test.each([
   ["zed", ["/home/ada/project/.zed/settings.json"]],
   ["kiro", ["/home/ada/project/.kiro/settings/mcp.json"]],
   ["copilot-cli", []],
+  ["opencode", ["/home/ada/project/opencode.json"]],
+  ["cline", []],
+  ["roo", ["/home/ada/project/.roo/mcp.json"]],
+  ["goose", []],
+  ["continue", ["/home/ada/project/.continue/mcpServers/mcp.json"]],
+  ["amp", ["/home/ada/project/.amp/settings.json"]],
+  ["lm-studio", []],
 ] as const)("%s reads %j of a project", (name, expected) => {
   expect(files(name, "project", LINUX)).toEqual([...expected]);
 });
@@ -134,6 +201,9 @@ test.each([
   { name: "codex", set: { CODEX_HOME: "" }, file: "/home/ada/.codex/config.toml" },
   { name: "copilot-cli", set: { COPILOT_HOME: "/c" }, file: "/c/mcp-config.json" },
   { name: "gemini", set: { GEMINI_CLI_HOME: "/g" }, file: "/g/.gemini/settings.json" },
+  { name: "cline", set: { CLINE_DIR: "/c" }, file: "/c/data/settings/cline_mcp_settings.json" },
+  { name: "continue", set: { CONTINUE_GLOBAL_DIR: "/c" }, file: "/c/mcpServers/mcp.json" },
+  { name: "opencode", set: { XDG_CONFIG_HOME: "/x" }, file: "/x/opencode/opencode.json" },
   { name: "vscode", set: { XDG_CONFIG_HOME: "/x" }, file: "/x/Code/User/mcp.json" },
   { name: "vscode", set: { XDG_CONFIG_HOME: "x" }, file: "/home/ada/.config/Code/User/mcp.json" },
   { name: "vscode", set: { VSCODE_PORTABLE: "/p" }, file: "/p/user-data/User/mcp.json" },

@@ -26,17 +26,23 @@ import {
   remoteConnections,
 } from "../../src/assistants/config-change.ts";
 import type { ServerCommand } from "../../src/assistants/server-entry.ts";
-import { jsonTexts, tomlTexts } from "./config-texts.ts";
+import { jsonTexts, tomlTexts, yamlTexts } from "./config-texts.ts";
 import { entry, put, refusal, useHome } from "./home.ts";
 
 const desk = useHome();
 const { connect, disconnect, fileOf, other: OTHER, pack: PACK, server: SERVER, snapshot } = desk;
 
 const PLACES = CLIENT_NAMES.flatMap((client) =>
-  (["claude-desktop", "copilot-cli"].includes(client) ? ["user"] : ["user", "project"]).map(
+  (findClient(client)?.project === undefined ? ["user"] : ["user", "project"]).map(
     (scope) => [client, scope as ConfigScope] as const,
   ),
 );
+
+/** The content of a client's file, read by another parser than the one that changes it. */
+function parsed(client: ClientName, text: string): Readonly<Record<string, unknown>> {
+  const readers = { json: JSON.parse, toml: Bun.TOML.parse, yaml: Bun.YAML.parse };
+  return Object(readers[findClient(client)!.form.language](text));
+}
 
 describe.each(PLACES)("%s, %s", (client, scope) => {
   test("is connected in a form that its makers document, and found again", async () => {
@@ -49,18 +55,20 @@ describe.each(PLACES)("%s, %s", (client, scope) => {
         env: { SVC_MCP_USER_ID: "ada" },
       }),
     );
-    const { language, section } = findClient(client)!.form;
-    const root = language === "json" ? JSON.parse(text) : Bun.TOML.parse(text);
-    expect(root).toEqual({
-      [section]: {
-        memory: {
-          ...(["claude-code", "vscode", "copilot-cli"].includes(client) && { type: "stdio" }),
-          command: "/opt/svc",
-          args: ["mcp", "--db-path", PACK],
-          env: { SVC_MCP_USER_ID: "ada" },
-        },
+    const args = ["mcp", "--db-path", PACK];
+    const env = { SVC_MCP_USER_ID: "ada" };
+    const typed = ["claude-code", "vscode", "copilot-cli", "cline", "roo", "continue"];
+    /** The entries of those who have a form of their own. */
+    const own: Readonly<Partial<Record<ClientName, object>>> = {
+      opencode: { type: "local", command: ["/opt/svc", ...args], environment: env },
+      goose: {
+        ...{ enabled: true, name: "memory", description: "Long-term memory", timeout: 300 },
+        ...{ type: "stdio", cmd: "/opt/svc", args, envs: env },
       },
-    });
+    };
+    const common = { command: "/opt/svc", args, env };
+    const memory = own[client] ?? (typed.includes(client) ? { type: "stdio", ...common } : common);
+    expect(parsed(client, text)).toEqual({ [findClient(client)!.form.section]: { memory } });
     const found = await connectionsTo(PACK, desk.here);
     expect(found).toMatchObject([{ client, scope, name: "memory", file: fileOf(client, scope) }]);
   });
@@ -123,6 +131,16 @@ describe("connecting", () => {
       args: ["mcp", "--db-path", PACK],
     });
     await disconnect(entry("cursor"));
+    expect(readFileSync(file, "utf8")).toBe(text);
+  });
+
+  test("uses the file of the folder that is there, comments and all", async () => {
+    const text = '{\n  // mine\n  "theme": "dark",\n}\n';
+    const file = put(join(desk.here.home, ".config/opencode/opencode.jsonc"), text);
+    await connect(entry("opencode"));
+    expect(readFileSync(file, "utf8")).toStartWith('{\n  // mine\n  "theme": "dark"');
+    expect(existsSync(fileOf("opencode"))).toBeFalse();
+    await disconnect(entry("opencode"));
     expect(readFileSync(file, "utf8")).toBe(text);
   });
 
@@ -214,18 +232,27 @@ describe("a server over HTTP", () => {
   const TEAM = { url: "https://memory.example/mcp", keyEnv: "SVC_KEY" };
   const MARK = { "X-Written-By": "svc connect" };
   const bearer = (reference: string) => ({
-    headers: { ...MARK, Authorization: `Bearer $\{${reference}}` },
+    headers: { ...MARK, Authorization: `Bearer ${reference}` },
   });
   /** What the makers of each client document. */
   const ENTRIES: Readonly<Partial<Record<ClientName, object>>> = {
-    "claude-code": { type: "http", url: TEAM.url, ...bearer("SVC_KEY") },
-    cursor: { url: TEAM.url, ...bearer("env:SVC_KEY") },
-    vscode: { type: "http", url: TEAM.url, ...bearer("env:SVC_KEY") },
+    "claude-code": { type: "http", url: TEAM.url, ...bearer(`\${SVC_KEY}`) },
+    cursor: { url: TEAM.url, ...bearer(`\${env:SVC_KEY}`) },
+    vscode: { type: "http", url: TEAM.url, ...bearer(`\${env:SVC_KEY}`) },
     codex: { url: TEAM.url, bearer_token_env_var: "SVC_KEY", http_headers: MARK },
-    gemini: { httpUrl: TEAM.url, ...bearer("SVC_KEY") },
-    windsurf: { serverUrl: TEAM.url, ...bearer("env:SVC_KEY") },
-    kiro: { url: TEAM.url, ...bearer("SVC_KEY") },
-    "copilot-cli": { type: "http", url: TEAM.url, ...bearer("SVC_KEY") },
+    gemini: { httpUrl: TEAM.url, ...bearer(`\${SVC_KEY}`) },
+    windsurf: { serverUrl: TEAM.url, ...bearer(`\${env:SVC_KEY}`) },
+    kiro: { url: TEAM.url, ...bearer(`\${SVC_KEY}`) },
+    "copilot-cli": { type: "http", url: TEAM.url, ...bearer(`\${SVC_KEY}`) },
+    opencode: { type: "remote", url: TEAM.url, ...bearer("{env:SVC_KEY}") },
+    cline: { type: "streamableHttp", url: TEAM.url, ...bearer(`\${env:SVC_KEY}`) },
+    roo: { type: "streamable-http", url: TEAM.url, ...bearer(`\${env:SVC_KEY}`) },
+    goose: {
+      ...{ enabled: true, name: "memory", description: "Long-term memory", timeout: 300 },
+      ...{ type: "streamable_http", uri: TEAM.url, env_keys: ["SVC_KEY"] },
+      ...bearer(`\${SVC_KEY}`),
+    },
+    amp: { url: TEAM.url, ...bearer(`\${SVC_KEY}`) },
   };
 
   test.each([...CLIENT_NAMES].filter((name) => name in ENTRIES))(
@@ -234,9 +261,7 @@ describe("a server over HTTP", () => {
       const before = snapshot();
       const read = (): unknown => {
         const text = readFileSync(fileOf(client), "utf8");
-        const { language, section } = findClient(client)!.form;
-        return Object((language === "json" ? JSON.parse(text) : Bun.TOML.parse(text))[section])
-          .memory;
+        return Object(parsed(client, text)[findClient(client)!.form.section]).memory;
       };
       await connect(entry(client), TEAM);
       expect(read()).toEqual(ENTRIES[client]);
@@ -250,6 +275,7 @@ describe("a server over HTTP", () => {
         "url",
         "httpUrl",
         "serverUrl",
+        "uri",
         "headers",
         "http_headers",
       ]);
@@ -328,6 +354,13 @@ describe("of any file, connecting and disconnecting leave the same bytes", () =>
   test("TOML", async () => {
     await fc.assert(
       fc.asyncProperty(tomlTexts(), servers, (text, server) => expectSame("codex", text, server)),
+      { numRuns: 100 },
+    );
+  }, 120_000);
+
+  test("YAML", async () => {
+    await fc.assert(
+      fc.asyncProperty(yamlTexts(), servers, (text, server) => expectSame("goose", text, server)),
       { numRuns: 100 },
     );
   }, 120_000);

@@ -117,3 +117,35 @@ export function tomlTexts(): fc.Arbitrary<string> {
       return (hasMark ? "\uFEFF" : "") + (isWindows ? text.replaceAll("\n", "\r\n") : text);
     });
 }
+
+/** Texts of YAML files with comments, lists, blocks of text and strings that look like entries, in lines and in braces. */
+export function yamlTexts(): fc.Arbitrary<string> {
+  const lead = fc.constantFrom("", "# top\n", "---\n", "GOOSE_MODEL: x # why\n");
+  const tail = fc.constantFrom("", "last: [a, b]\n", "# lonely\nlast:\n- a\n- b: c\n");
+  const entry = fc.constantFrom(
+    "developer:\n  type: builtin # mine\n  enabled: true\n",
+    "docs:\n  cmd: npx\n  args:\n  - -y\n  - 'memory: {}'\n\n",
+    "note:\n  text: |\n    memory:\n      cmd: none\n\n    end\n",
+    '"two words": {cmd: x, args: []}\n# about nothing\n',
+  );
+  const indented = (text: string, by: number): string =>
+    text.replaceAll(/^(?=.)/gm, " ".repeat(by));
+  const section = fc.oneof(
+    fc.constantFrom(
+      "",
+      "extensions:\n",
+      "extensions: {}\n",
+      "extensions: # none\n",
+      "extensions: { } # none\n",
+    ),
+    fc
+      .tuple(fc.uniqueArray(entry, { minLength: 1, maxLength: 3 }), fc.constantFrom(1, 2, 4))
+      .map(([entries, by]) => `extensions:\n${indented(entries.join(""), by)}`),
+  );
+  return fc
+    .tuple(lead, section, tail, fc.boolean(), fc.boolean(), fc.boolean())
+    .map(([start, own, end, isWindows, hasMark, isOpen]) => {
+      const text = isOpen ? (start + own + end).replace(/\n+$/, "") : start + own + end;
+      return (hasMark ? "\uFEFF" : "") + (isWindows ? text.replaceAll("\n", "\r\n") : text);
+    });
+}

@@ -6,7 +6,7 @@ import {
   toMembers,
 } from "../../src/assistants/server-entry.ts";
 
-const TYPED = { language: "json", section: "servers", isTyped: true } as const;
+const TYPED = { language: "json", section: "servers", types: ["stdio", "http"] } as const;
 
 describe("an entry is of this program", () => {
   test.each([
@@ -58,7 +58,7 @@ test("variables of a former connection go, those of the user stay", () => {
     env: { TZ: "UTC" },
   });
   const { env: _env, ...withoutEnv } = former;
-  expect(toMembers(server, { ...TYPED, isTyped: false }, withoutEnv)).toEqual({
+  expect(toMembers(server, { language: "json", section: "servers" }, withoutEnv)).toEqual({
     command: "/opt/svc",
     args: ["mcp"],
     env: undefined,

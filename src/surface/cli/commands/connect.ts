@@ -3,7 +3,12 @@ import { dirname, resolve } from "node:path";
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { rememberPack } from "../../../app/own-pack.ts";
 import { mainFileOf } from "../../../app/pack-path.ts";
-import { CLIENT_NAMES, CONFIG_SCOPES, type ConfigScope } from "../../../assistants/catalogue.ts";
+import {
+  CLIENT_NAMES,
+  CONFIG_SCOPES,
+  type ConfigScope,
+  serverNameFor,
+} from "../../../assistants/catalogue.ts";
 import type { ClientChange, ClientEntry } from "../../../assistants/config-change.ts";
 import type { HookTrial } from "../../../assistants/hook-trial.ts";
 import type { RoundTrip } from "../../../assistants/round-trip.ts";
@@ -95,7 +100,7 @@ async function connect(
   options: ConnectOptions,
 ): Promise<void> {
   const { output } = context;
-  const { name, scope } = options;
+  const { name = serverNameFor(client), scope } = options;
   const { planned, pack } = await targetOf(context, options);
   const desk = await import("../../../assistants/config-change.ts");
   const warn = (concern: string): void => output.note(`Warning: ${concern}`);
@@ -355,7 +360,7 @@ async function tryServer(context: CliContext, server: AnyServer): Promise<RoundT
 function undoCommand({ client, name, scope }: ClientEntry): string {
   return [
     `svc disconnect ${client}`,
-    ...(name === DEFAULT_NAME ? [] : [`--name ${name}`]),
+    ...(name === serverNameFor(client) ? [] : [`--name ${name}`]),
     ...(scope === "user" ? [] : [`--scope ${scope}`]),
   ].join(" ");
 }
@@ -397,7 +402,7 @@ async function disconnect(
   options: ChangeOptions,
 ): Promise<void> {
   const { output } = context;
-  const { name, scope, format } = options;
+  const { name = serverNameFor(client), scope, format } = options;
   const { planDisconnection } = await import("../../../assistants/config-change.ts");
   const entry = { client, scope, name };
   if ((await disconnectHooks(context, entry, options)) === "declined") return;
@@ -452,19 +457,15 @@ function reportDone({ output }: CliContext, change: ClientChange, copy?: string)
     );
 }
 
-/** Default name of the memory server. */
-const DEFAULT_NAME = "memory";
-
 /** `--name`. A name that every client accepts. */
 function serverName(): Option {
-  return new Option("--name <name>", "the server's name in the configuration")
-    .default(DEFAULT_NAME)
-    .argParser((text) => {
-      if (/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(text)) return text;
-      throw new InvalidArgumentError(
-        "A name is made of up to 64 ASCII letters, digits, - and _, and begins with a letter or digit.",
-      );
-    });
+  const description = "the server's name in the configuration (default: memory; for goose svc)";
+  return new Option("--name <name>", description).argParser((text) => {
+    if (/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(text)) return text;
+    throw new InvalidArgumentError(
+      "A name is made of up to 64 ASCII letters, digits, - and _, and begins with a letter or digit.",
+    );
+  });
 }
 
 /** `--scope user|project`. */
@@ -490,7 +491,7 @@ function requireClient(client: string | undefined): string {
 
 /** The options of these commands. */
 type ChangeOptions = {
-  readonly name: string;
+  readonly name?: string;
   readonly scope: ConfigScope;
   readonly dryRun?: true;
   readonly yes?: true;
