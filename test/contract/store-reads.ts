@@ -8,6 +8,7 @@ import { asUuid } from "../../src/lib/uuid.ts";
 import type { Graph, NodeFilter } from "../../src/ports/store/graph.ts";
 import { nodeKey } from "../node-keys.ts";
 import { anAdmission, anEvent, at, freshId, type Memory, put, unit } from "./samples.ts";
+import { retire, write } from "./store-change.ts";
 import type { StoreWorld, World } from "./store-contract.ts";
 import { ANYTHING } from "./store-vectors.ts";
 
@@ -238,6 +239,27 @@ export function describeKeyedReads(world: World): void {
       ]);
       expect(await store.nodesByKey("ada", [])).toEqual([]);
       expect(await store.nodesByKey("eve", keys)).toEqual([]);
+    });
+
+    test("by key show what has changed since the last one", async () => {
+      const { store } = await world.fresh();
+      const [tea, milk] = await put(
+        store,
+        { vector: unit(1), content: "tea", metadata: { cup: { colour: "blue" } } },
+        { vector: unit(1), content: "milk" },
+      );
+      const keys = (await store.searchVectors(unit(1), ANYTHING, 2)).map(({ key }) => key);
+      const read = async () => {
+        const found = await store.nodesByKey("ada", keys, "beginnings");
+        return new Map(found.map(({ node }) => [node.content, node]));
+      };
+      expect((await read()).get("tea")).toEqual(tea!);
+      // Neither the time nor the state of the memory tells of this change.
+      await write(store, { nodes: [{ ...tea!, salience: 0.9 }] });
+      expect((await read()).get("tea")).toEqual({ ...tea!, salience: 0.9 });
+      await retire(store, "archived", milk);
+      expect([...(await read()).keys()]).toEqual(["tea"]);
+      expect(await store.nodesByKey("eve", keys, "beginnings")).toEqual([]);
     });
 
     test("for a question hold as much of long texts as it reads, and tell what the whole has", async () => {

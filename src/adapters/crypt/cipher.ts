@@ -51,11 +51,6 @@ export function dropFileKey(kid: KeyId): void {
   ask("SELECT svccrypt_drop(?) AS value", kid);
 }
 
-/** Number of keys still in memory, over all threads. */
-export function countFileKeys(): number {
-  return Number(ask("SELECT svccrypt_key_count() AS value"));
-}
-
 /** The name under which `bun:sqlite` opens a file with a key. Needs numeric flags with SQLITE_OPEN_URI. */
 export function encryptedUri(path: string, kid: KeyId): string {
   return `file:${uriPath(path)}?vfs=svccrypt&kid=${kid}`;

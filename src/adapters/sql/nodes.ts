@@ -375,8 +375,18 @@ export function* readChain(walk: ChainRead): sql.Steps<readonly MemoryNode[]> {
   return (yield* readInOrder(start.owner, end, [...met].slice(1))).items;
 }
 
+/** Memories that a store keeps at hand. */
+export type Held = {
+  /** Those of an owner that are held and as they are in the store. */
+  of(userId: string, keys: readonly number[]): KeyedNode<number>[];
+  /** Takes active ones with short texts that were read right after `of` did not have them. */
+  hold(nodes: readonly KeyedNode<number>[]): void;
+};
+/** How a store reads memories. Absent: it holds none. */
+export type KeyedAccess = Pick<sql.Access, "read"> & { readonly held?: () => Held | undefined };
+
 /** The data of found memories that a question reads. */
-export function bindKeyed(access: sql.Access) {
+export function bindKeyed(access: KeyedAccess) {
   return {
     nodesByKey: (userId, keys, texts) => readByName(access, userId, { key: keys }, texts),
     nodesById: (userId, ids) => readByName(access, userId, { id: ids }, "beginnings"),
@@ -446,7 +456,7 @@ export function* readAnyKeyed(
  * @param texts `beginnings`: the part of long texts that a question reads. Default: whole
  */
 export async function readByName(
-  { read }: Pick<sql.Access, "read">,
+  access: KeyedAccess,
   userId: string,
   wanted: { readonly key: readonly number[] } | { readonly id: readonly Uuid[] },
   texts?: "beginnings",
@@ -455,7 +465,11 @@ export async function readByName(
     "key" in wanted ? (["key", wanted.key] as const) : (["id", wanted.id] as const);
   const names: readonly (number | string)[] = [...new Set<number | string>(given)];
   const toLong = texts === undefined ? toNode : beginnings(toNode);
-  const found = await read(userId, () => readKeyed(userId, by, names));
+  const { read } = access;
+  const found =
+    "key" in wanted
+      ? await readHeld(access, userId, [...new Set(wanted.key)])
+      : await read(userId, () => readKeyed(userId, by, names));
   if (found.length === names.length) return found;
   const known = new Set<number | string>(
     found.map(({ key, node }) => (by === "key" ? key : node.id)),
@@ -466,6 +480,21 @@ export async function readByName(
     found.push(...(await read(userId, () => readAnyKeyed(userId, by, [name], toLong))));
   }
   return found;
+}
+
+async function readHeld(
+  { read, held }: KeyedAccess,
+  userId: string,
+  keys: readonly number[],
+): Promise<KeyedNode<number>[]> {
+  const holder = held?.();
+  const found = holder?.of(userId, keys) ?? [];
+  if (found.length === keys.length) return found;
+  const known = new Set(found.map(({ key }) => key));
+  const rest = keys.filter((key) => !known.has(key));
+  const fresh = await read(userId, () => readKeyed(userId, "key", rest));
+  holder?.hold(fresh);
+  return [...found, ...fresh];
 }
 
 /** Keys of the active nodes next to a node `g` of a session, nearest first, as SQL. */
@@ -501,7 +530,7 @@ function listFrom(keys: Keys): readonly number[] {
 
 /** The active nodes around each node in its own session and scope. Windows overlap, so each node is read once. */
 export async function readSessionWindows(
-  access: Pick<sql.Access, "read">,
+  access: KeyedAccess,
   userId: string,
   keys: readonly number[],
   span: number,

@@ -4,6 +4,7 @@ import type { PackLock } from "../../ports/store/store.ts";
 import { waitForTurn } from "./connection/closing.ts";
 import { isBusy, toSvcError } from "./connection/failures.ts";
 import type { PackLayout } from "./connection/layout.ts";
+import { HeldNodes } from "./read/held-nodes.ts";
 import { ResidentVectors, type VectorLimits } from "./vectors/resident.ts";
 import type { LogKeeper } from "./write/log-keeper.ts";
 import type { WriteQueue } from "./write/write-queue.ts";
@@ -13,6 +14,8 @@ export type PackAccess = PackLock & {
   /** The vectors in memory belong to these files, and are dropped with them. */
   readonly read: <T>(work: (database: Database, resident: ResidentVectors) => T) => Promise<T>;
   readonly write: <T>(work: (database: Database) => T) => Promise<T>;
+  /** Memories in memory, dropped with the files and before a purge. Undefined: nothing is written here. */
+  readonly held: () => HeldNodes | undefined;
   /**
    * Rewrites all pages, then checkpoints and empties the log; writes wait meanwhile. Waits for other processes.
    * @param mark changes something in a transaction before, so that the pack records the coming state of the log
@@ -42,6 +45,7 @@ export type PackFiles = {
 export function accessTo(files: PackFiles, limits?: VectorLimits): PackAccess {
   const { writer, reader, queue, path } = files;
   const resident = new ResidentVectors(limits);
+  const held = files.reading === undefined ? new HeldNodes(writer) : undefined;
   let closing: Promise<void> | undefined;
   const refuse = async () => {
     throw notLockable(files);
@@ -56,8 +60,13 @@ export function accessTo(files: PackFiles, limits?: VectorLimits): PackAccess {
       }
     },
     write: (work) => queue.run(() => work(writer)),
-    purge: (mark, waitMs) => purge(files, mark, { waitMs, isClosed: () => closing !== undefined }),
+    held: () => held,
+    purge: (mark, waitMs) => {
+      held?.clear();
+      return purge(files, mark, { waitMs, isClosed: () => closing !== undefined });
+    },
     close: () => {
+      held?.clear();
       closing ??= closeFiles(files, resident);
       return closing;
     },
@@ -138,6 +147,7 @@ export function lockable(
   return {
     read: async (work) => files().read(work),
     write: async (work) => files().write(work),
+    held: () => current?.held(),
     purge: async (mark, waitMs) => files().purge(mark, waitMs),
     lock: () =>
       inTurn(async () => {

@@ -77,6 +77,7 @@ async function createPastIndex(
     access: {
       read: async (work) => work(database, resident),
       write: async (work) => database.transaction(() => work(database))(),
+      held: () => undefined,
       purge: async () => true,
       lock: unneeded,
       unlock: unneeded,

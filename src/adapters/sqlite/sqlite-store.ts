@@ -72,7 +72,7 @@ function storeOf(parts: SqliteStoreParts): Store<number> & PackLock {
     change: (reads, decide) =>
       roles.writeAny(() => change(reads, decide, { ...hooks, mayAdd: true })),
     ...bindNodes(roles),
-    ...bindKeyed(roles),
+    ...bindKeyed({ ...roles, held: access.held }),
     ...bindEdges(roles),
     ...bindBrowse(roles),
     ...bindEventReads(roles),

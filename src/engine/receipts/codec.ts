@@ -1,13 +1,6 @@
-import {
-  type AnyReceipt,
-  isLean,
-  leanForm,
-  type RetrievalReceipt,
-  receiptForm,
-} from "../../domain/records/receipt.ts";
+import { type AnyReceipt, isLean, leanForm, receiptForm } from "../../domain/records/receipt.ts";
 import { type RetrievalRecord, recordForm } from "../../domain/records/retrieval-record.ts";
 import { compressText, decompressText } from "../../lib/encoding.ts";
-import { FormError } from "../../lib/form.ts";
 import { sha256Hex } from "../../lib/hashing.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
 import type { BuiltReceipt } from "./build.ts";
@@ -20,24 +13,6 @@ export function receiptText(receipt: AnyReceipt): string {
 /** SHA-256 of canonical JSON, 64 lower-case hex digits: the checksum of a receipt. */
 export function receiptChecksum(canonical: string): string {
   return sha256Hex(canonical);
-}
-
-/**
- * Reads canonical JSON: exactly the right keys, in order, with numbers in canonical notation.
- * @throws FormError naming the place
- */
-export function parseReceipt(canonical: string): RetrievalReceipt {
-  const receipt = receiptForm.read(parseJson(canonical), "receipt");
-  if (receiptText(receipt) !== canonical) throw new FormError("receipt: is not canonical");
-  return receipt;
-}
-
-function parseJson(json: string): Json {
-  try {
-    return JSON.parse(json);
-  } catch {
-    throw new FormError("receipt: is not JSON");
-  }
 }
 
 /** First byte of a stored receipt. */

@@ -4,13 +4,13 @@ import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import {
   claimName,
-  countFileKeys,
   dropFileKey,
   encryptedUri,
   readPackBytes,
   readPackHeader,
   releaseName,
 } from "../../../src/adapters/crypt/cipher.ts";
+import { countFileKeys } from "./file-keys.ts";
 import {
   codeOfFailure,
   contents,

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { countFileKeys } from "../../../src/adapters/crypt/cipher.ts";
 import { filesOf } from "../../../src/adapters/sqlite/connection/layout.ts";
 import { inspectPack } from "../../../src/adapters/sqlite/read/inspect.ts";
 import { ALL_OWNERS } from "../../../src/domain/owner.ts";
@@ -16,6 +15,7 @@ import {
   type SqlitePack,
   storeOptions,
 } from "../../contract/sqlite-pack.ts";
+import { countFileKeys } from "../crypt/file-keys.ts";
 import { leaks } from "../crypt/packs.ts";
 import { bytesBelow, failure, useFolders } from "./folder.ts";
 

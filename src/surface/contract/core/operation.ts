@@ -158,7 +158,9 @@ export type Operation = {
   readonly line: LineBinding;
 };
 
-type HttpDefinition = HttpShape & {
+type HttpDefinition<F extends Fields, Output> = HttpShape & {
+  /** If it answers with less than the other surfaces. Default: the operation's. */
+  readonly run?: Definition<F, Output>["run"];
   /** Method and path. */
   readonly route: `${Method} /${string}`;
   /** How the members are arranged in a body; or the name of a flat body. Absent: no body. */
@@ -194,7 +196,7 @@ type Definition<F extends Fields, Output> = {
   /** Checks what a schema cannot, then calls the engine. */
   readonly run: (context: CallContext, input: InputOf<F>) => Promise<Output>;
   readonly answer: View<Output>;
-  readonly http?: HttpDefinition;
+  readonly http?: HttpDefinition<F, Output>;
   readonly mcp?: McpDefinition<InputOf<F>, Output>;
 };
 
@@ -243,8 +245,8 @@ function bindLine<F extends Fields, Output>({
 }
 
 function bindHttp<F extends Fields, Output>(
-  { request: fields, run, answer }: Definition<F, Output>,
-  { route, body, ...shape }: HttpDefinition,
+  { request: fields, run: told, answer }: Definition<F, Output>,
+  { route, body, run = told, ...shape }: HttpDefinition<F, Output>,
 ): HttpBinding {
   // SAFETY: a route consists of the two.
   const [method, path] = route.split(" ") as [Method, string];

@@ -276,7 +276,7 @@ const resultView = noted(
 );
 
 /** An answer with the texts of its explanation, if requested; it is then whole. */
-type ToldRetrieval = RetrievalResponse &
+export type ToldRetrieval = RetrievalResponse &
   WithOverview & {
     readonly isWhole?: boolean | undefined;
     readonly explanation?: ToldExplanation | undefined;

@@ -24,7 +24,13 @@ import {
   type Wire,
 } from "../core/request.ts";
 import { withTexts } from "../explanation.ts";
-import { bounded, retrieveToolView, retrieveView, toToolAnswer } from "./answer.ts";
+import {
+  bounded,
+  retrieveToolView,
+  retrieveView,
+  type ToldRetrieval,
+  toToolAnswer,
+} from "./answer.ts";
 import { tellRetrieve } from "./text.ts";
 
 const scope = z.enum(SCOPES);
@@ -235,6 +241,21 @@ export function toRetrieveInput(
 /** UTF-16 units of texts in a tool's answer, which contains them twice: as an object and as its JSON. */
 const TOOL_CHARS = LIMITS.pageChars / 4;
 
+function askerOf({ caller }: CallContext, { userId }: RetrieveRequest): string {
+  return caller.boundUserId ?? userId;
+}
+
+async function answer(context: CallContext, input: RetrieveRequest): Promise<ToldRetrieval> {
+  const engine = context.engine();
+  const response = await engine.retrieve(toRetrieveInput(input, context));
+  const { explained } = response;
+  if (explained === undefined) return bounded(response, LIMITS.pageChars);
+  const room = LIMITS.pageChars / 2;
+  const { explanation: why } = explained;
+  const explanation = await withTexts(engine, why, askerOf(context, input), room);
+  return { ...bounded(response, room), explanation, isWhole: true };
+}
+
 export const retrieveOperation = defineOperation({
   name: "retrieve",
   summary: "Find memories for a question",
@@ -242,20 +263,14 @@ export const retrieveOperation = defineOperation({
     "Ranks the memories that answer a question and packs the best into a context of at most token_budget tokens.",
   request: retrieveRequest,
   run: async (context, input) => {
-    const userId = context.caller.boundUserId ?? input.userId;
-    const answered = await context.engine().retrieve(toRetrieveInput(input, context));
-    const overview = asksOfPerson(input.query)
-      ? (await context.engine().overview({ userId })).text || undefined
-      : undefined;
-    const response = { ...answered, overview };
-    const { explained } = response;
-    if (explained === undefined) return bounded(response, LIMITS.pageChars);
-    const room = LIMITS.pageChars / 2;
-    const explanation = await withTexts(context.engine(), explained.explanation, userId, room);
-    return { ...bounded(response, room), explanation, isWhole: true };
+    const answered = await answer(context, input);
+    if (!asksOfPerson(input.query)) return answered;
+    const { text } = await context.engine().overview({ userId: askerOf(context, input) });
+    return { ...answered, overview: text || undefined };
   },
   answer: retrieveView,
-  http: { route: "post /v1/retrieve", body: retrieveBody },
+  // It has no place for an overview.
+  http: { route: "post /v1/retrieve", body: retrieveBody, run: answer },
   mcp: {
     tool: "memory_retrieve",
     title: "Search memories",

@@ -1,0 +1,78 @@
+import type { Database } from "bun:sqlite";
+import type { MemoryNode } from "../../../domain/node.ts";
+import type { Json } from "../../../lib/json.ts";
+import type { KeyedNode } from "../../../ports/store/search-index.ts";
+import type { Held } from "../../sql/nodes.ts";
+import { ask } from "../connection/ask.ts";
+
+/** UTF-16 units of texts and metadata that are held, counting each memory as at least so many. */
+const ROOM = 8_000_000;
+const NODE = 1000;
+
+/** Counts what changes memories that exist, by any path; a table of this connection alone. */
+const WATCH = `CREATE TEMP TABLE node_changes (count INTEGER NOT NULL);
+  INSERT INTO node_changes VALUES (0);
+  ${[
+    "UPDATE ON main.nodes",
+    "DELETE ON main.nodes",
+    "UPDATE ON main.owners",
+    "DELETE ON main.owners",
+  ]
+    .map(
+      (event, index) =>
+        `CREATE TEMP TRIGGER node_changes_${index} AFTER ${event} BEGIN UPDATE node_changes SET count = count + 1; END;`,
+    )
+    .join("\n")}`;
+const STATE =
+  "SELECT data_version || ' ' || (SELECT count FROM temp.node_changes) FROM pragma_data_version";
+
+/**
+ * The memories that questions read last, so that the next one need not read them from the pack. All are dropped once this process changes a
+ * memory, or another one anything. They are frozen, because answers share them.
+ */
+export class HeldNodes implements Held {
+  readonly #nodes = new Map<number, KeyedNode<number>>();
+  readonly #writer: Database;
+  #room = ROOM;
+  #state: string | undefined;
+
+  /** @param writer writes all that this process writes */
+  constructor(writer: Database) {
+    this.#writer = writer;
+    writer.run(WATCH);
+  }
+
+  of(userId: string, keys: readonly number[]): KeyedNode<number>[] {
+    const state = ask<string>(this.#writer, STATE);
+    if (state !== this.#state) this.clear();
+    this.#state = state;
+    return keys.flatMap((key) => {
+      const held = this.#nodes.get(key);
+      return held?.node.userId === userId ? held : [];
+    });
+  }
+
+  hold(nodes: readonly KeyedNode<number>[]): void {
+    if (this.#room <= 0) this.clear();
+    for (const keyed of nodes) {
+      freeze(keyed.node);
+      this.#room -= sizeOf(keyed.node);
+      this.#nodes.set(keyed.key, keyed);
+    }
+  }
+
+  clear(): void {
+    this.#nodes.clear();
+    this.#room = ROOM;
+  }
+}
+
+function sizeOf({ content, metadata }: MemoryNode): number {
+  return Math.max(NODE, content.length + (metadata ? JSON.stringify(metadata).length : 0));
+}
+
+function freeze(value: MemoryNode | Json | undefined): void {
+  if (typeof value !== "object" || value === null) return;
+  for (const inner of Object.values(value)) freeze(inner);
+  Object.freeze(value);
+}
