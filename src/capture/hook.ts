@@ -2,7 +2,7 @@
 import { type Heard, hear, replyTo, TRIAL_SESSION, takesText } from "./clients.ts";
 import type { Project } from "./project.ts";
 import { projectAt } from "./projects.ts";
-import type { Recalled } from "./recall.ts";
+import type { Recalled, RecallRequest } from "./recall.ts";
 import type { HookAnswer, HookRequest } from "./receive.ts";
 import {
   addShown,
@@ -25,8 +25,10 @@ export type HookPlace = {
   /** Whether nothing is there, for example since it was moved. */
   readonly isMissing?: boolean;
   readonly user: string | undefined;
-  /** Calls back with each answer. Resolves when no more come, which is at once if no process has the pack open. */
-  readonly ask: (request: HookRequest, answered: (answer: HookAnswer) => void) => Promise<void>;
+  /** Calls back with each answer. Resolves when no more come: to false at once if no process has the pack open. */
+  readonly ask: (request: HookRequest, answered: (answer: HookAnswer) => void) => Promise<boolean>;
+  /** Searches in this process, by words alone. Absent: it cannot. */
+  readonly search?: ((request: RecallRequest) => Promise<Recalled>) | undefined;
 };
 
 /** Milliseconds for which a session is remembered that shows nothing new. */
@@ -77,11 +79,7 @@ type Done = { readonly did: string; readonly block?: string | undefined };
 async function handle(heard: Heard, place: HookPlace, end: number): Promise<Done> {
   const { mainFile } = place;
   if (mainFile === undefined) return { did: "failed:no_pack" };
-  const isCleared = heard.source === "compact" || heard.source === "clear";
-  if (heard.moment === "start") {
-    if (isCleared) forgetShown(heard.session);
-    sweepShown(SHOWN_MS);
-  }
+  if (heard.moment === "start") begin(heard);
   const project = projectAt(heard.folder);
   const turn = turnOf(heard, project, place.user);
   const recall = recallOf(heard, project, place.user);
@@ -92,14 +90,30 @@ async function handle(heard: Heard, place: HookPlace, end: number): Promise<Done
     if ("stored" in answer) stored = answer.stored;
     else recalled = answer.recalled;
   });
-  await before(end, asking);
+  const isServed = await before(end, asking, true);
   if (turn !== undefined && stored === undefined) {
     spool(mainFile, turn);
     stored = place.isMissing ? "failed:no_pack+spooled" : "spooled";
   }
+  if (!isServed && recall?.question !== undefined) recalled = await searched(place, recall, end);
   if (recalled?.block === undefined) return { did: stored ?? "nothing" };
   if (heard.session !== TRIAL_SESSION) addShown(heard.session, recalled.ids, recalled.tokens);
   return { did: stored === undefined ? "recalled" : `${stored}+recalled`, block: recalled.block };
+}
+
+function begin({ source, session }: Heard): void {
+  if (source === "compact" || source === "clear") forgetShown(session);
+  sweepShown(SHOWN_MS);
+}
+
+async function searched(
+  { search }: HookPlace,
+  recall: RecallRequest,
+  end: number,
+): Promise<Recalled | undefined> {
+  const found = search && (await before(end, search(recall), undefined));
+  // A search lets no timer in between.
+  return performance.now() < end ? found : undefined;
 }
 
 function turnOf(
@@ -134,11 +148,13 @@ function recallOf(
   return { question, user, project, session, seen, tokensLeft, client };
 }
 
-async function before(end: number, work: Promise<unknown>): Promise<void> {
-  const { promise: late, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, Math.max(1, end - performance.now()));
-  await Promise.race([work.catch(() => undefined), late]);
+/** @returns `late` after the deadline; undefined if the work fails */
+async function before<T>(end: number, work: Promise<T>, late: T): Promise<T | undefined> {
+  const { promise: over, resolve } = Promise.withResolvers<T>();
+  const timer = setTimeout(() => resolve(late), Math.max(1, end - performance.now()));
+  const done = await Promise.race([work.catch(() => undefined), over]);
   clearTimeout(timer);
+  return done;
 }
 
 function codeOf(error: unknown): string {

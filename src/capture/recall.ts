@@ -1,7 +1,12 @@
 import { createCl100kTokenizer } from "../adapters/tokens/cl100k.ts";
+import { ago } from "../domain/age.ts";
+import { everythingOf } from "../domain/candidate-filter.ts";
+import { EPISTEMIC_WEIGHTS } from "../domain/epistemics.ts";
 import { type MemoryNode, statedTime } from "../domain/node.ts";
 import type { MemoryEngine } from "../engine/memory-engine.ts";
 import type { ResultCandidate } from "../engine/retrieve/api.ts";
+import { daysBetween, fromDate } from "../lib/instant.ts";
+import type { Store } from "../ports/store/store.ts";
 import type { Project } from "./project.ts";
 import { projectFilter } from "./projects.ts";
 
@@ -34,6 +39,10 @@ const PROMPT_MEMORIES = 5;
 const LOOKED_AT = 24;
 /** Cosine that the nearest hit needs, so that a prompt is about something known at all; scripts/quality/recall.ts measures it. */
 const FLOOR = 0.64;
+/** Where words alone are searched: the share of a prompt's rare words that the best hit needs, and every further one. Measured there, too. */
+const [WORDS_FLOOR, WORDS_LEAST] = [0.5, 0.4];
+/** Memories that a program made up are no facts about a person. */
+const SOURCES = ["user_stated", "user_demonstrated", "external_document", "tool_output"] as const;
 /** Characters of a memory on its line. */
 const [PROMPT_CHARS, START_CHARS] = [500, 240];
 /** What a start shows of the overview at most; the rest is contested, or of this project. */
@@ -51,28 +60,58 @@ const tokenizer = createCl100kTokenizer();
 export async function recall(engine: MemoryEngine, request: RecallRequest): Promise<Recalled> {
   const [userId] = await Promise.all([request.user ?? engine.packOwner(), tokenizer.ready()]);
   if (userId === undefined || request.tokensLeft <= 0) return NOTHING;
-  const { question, project } = request;
-  const seen = new Set(request.seen);
-  const isOfProject = projectFilter(project);
-  const isFit = (node: MemoryNode): boolean =>
-    !seen.has(node.id) && node.content.trim() !== "" && isOfProject(node);
-  if (question !== undefined) {
-    const nodes = await forPrompt(engine, { ...request, question, userId });
-    return packed(
-      nodes
-        .filter((node) => isFit(node) && node.sessionId !== request.session)
-        .slice(0, PROMPT_MEMORIES),
-      {
-        budget: Math.min(PROMPT_TOKENS, request.tokensLeft),
-        chars: PROMPT_CHARS,
-      },
-    );
-  }
-  const nodes = await forStart(engine, userId, isFit);
+  const { question } = request;
+  if (question !== undefined)
+    return promptBlock(await forPrompt(engine, { ...request, question, userId }), request);
+  const nodes = await forStart(engine, userId, fitting(request));
   return packed(nodes, {
     budget: Math.min(START_TOKENS, request.tokensLeft),
     chars: START_CHARS,
   });
+}
+
+/**
+ * What a prompt is reminded of by its words alone, where no process has a model loaded. It only reads, and keeps no receipt.
+ * Nothing for a start, or for a pack of several owners.
+ */
+export async function recallByWords(
+  store: Pick<Store, "owners" | "searchText" | "nodesByKey">,
+  request: RecallRequest,
+): Promise<Recalled> {
+  const { question } = request;
+  const owner = request.user === undefined ? await store.owners.packOwner() : undefined;
+  const userId = request.user ?? (owner && "userId" in owner ? owner.userId : undefined);
+  if (question === undefined || userId === undefined || request.tokensLeft <= 0) return NOTHING;
+  const filter = { ...everythingOf(userId), sourceTypes: SOURCES, aliveAt: fromDate(new Date()) };
+  const hits = await store.searchText(question, filter, LOOKED_AT);
+  if ((hits[0]?.coverage ?? 0) < WORDS_FLOOR) return NOTHING;
+  const keys = hits.flatMap(({ key, coverage }) => (coverage < WORDS_LEAST ? [] : key));
+  const found = await store.nodesByKey(userId, keys, "beginnings");
+  const nodes = new Map(found.map(({ key, node }) => [key, node]));
+  await tokenizer.ready();
+  return promptBlock(
+    keys
+      .flatMap((key) => nodes.get(key) ?? [])
+      .filter((node) => EPISTEMIC_WEIGHTS[node.epistemicType] >= 0.5 && !isQuestion(node)),
+    request,
+  );
+}
+
+function promptBlock(nodes: readonly MemoryNode[], request: RecallRequest): Recalled {
+  const isFit = fitting(request);
+  return packed(
+    nodes
+      .filter((node) => isFit(node) && node.sessionId !== request.session)
+      .slice(0, PROMPT_MEMORIES),
+    { budget: Math.min(PROMPT_TOKENS, request.tokensLeft), chars: PROMPT_CHARS },
+  );
+}
+
+/** Whether a memory is of this project or of none, and was not shown. */
+function fitting({ seen, project }: RecallRequest): (node: MemoryNode) => boolean {
+  const shown = new Set(seen);
+  const isOfProject = projectFilter(project);
+  return (node) => !shown.has(node.id) && node.content.trim() !== "" && isOfProject(node);
 }
 
 async function forPrompt(
@@ -83,7 +122,7 @@ async function forPrompt(
     query: question,
     userId,
     limit: LOOKED_AT,
-    sourceTypes: ["user_stated", "user_demonstrated", "external_document", "tool_output"],
+    sourceTypes: SOURCES,
     client: `hook:${client}`,
   });
   const cosines = results.flatMap(({ semanticScore }) => semanticScore ?? []);
@@ -151,7 +190,7 @@ function lineOf(node: MemoryNode, chars: number): string {
   const facts = [
     nodeType,
     ...(lifecycleState === "contested" ? ["contested"] : []),
-    age(Date.now() - Date.parse(statedTime(node))),
+    ago(daysBetween(statedTime(node), fromDate(new Date()))),
     ...(node.sourceType === "user_stated" ? ["user"] : []),
   ];
   const text = content.replaceAll(/\s+/g, " ").trim();
@@ -162,21 +201,4 @@ function lineOf(node: MemoryNode, chars: number): string {
 /** What could close the block, or open one that a program takes out, is only shown. */
 function escaped(text: string): string {
   return text.replaceAll("<", "&lt;").replaceAll(">", "&gt;");
-}
-
-const UNITS: readonly (readonly [string, number])[] = [
-  ["year", 365],
-  ["month", 30],
-  ["week", 7],
-  ["day", 1],
-  ["hour", 1 / 24],
-];
-
-function age(ms: number): string {
-  const days = ms / 86_400_000;
-  for (const [unit, size] of UNITS) {
-    const count = Math.floor(days / size);
-    if (count >= 1) return `${count} ${unit}${count === 1 ? "" : "s"} ago`;
-  }
-  return "just now";
 }

@@ -43,7 +43,7 @@ export async function storeTurn(engine: MemoryEngine, turn: Turn): Promise<Store
   } catch (error) {
     // Another delivery of the same words, a moment earlier or by another file.
     if (!(error instanceof SvcError) || error.code !== "request_conflict") throw error;
-    return /forgotten/.test(error.message) ? "forgotten" : "known";
+    return error.data["forgotten"] === true ? "forgotten" : "known";
   }
 }
 

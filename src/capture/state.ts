@@ -104,7 +104,7 @@ export type Run = {
   readonly event: string;
   /** Milliseconds since the process started. */
   readonly ms: number;
-  /** `stored`, `known`, `spooled`, `recalled`, `nothing`, `off:<why>`, `failed:<code>`. */
+  /** `stored`, `known`, `forgotten`, `spooled`, `failed:no_pack+spooled`, each also with `+recalled`; `recalled`, `nothing`, `off:<why>`, `failed:<code>`. */
   readonly did: string;
 };
 

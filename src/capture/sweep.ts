@@ -77,9 +77,10 @@ async function sweepFile(
   let answer: SourceRecord | undefined;
   const take = async (record: SourceRecord | undefined): Promise<void> => {
     if (record === undefined) return;
-    const outcome = await storeRecord(engine, of, record);
+    const outcome = await storeRecord(engine, { ...of, imported }, record);
     total[outcome === "stored" ? "stored" : outcome === undefined ? "leftOut" : "known"] += 1;
   };
+  const imported = importedOf(engine, of.user);
   const reading = { from: of.kind, tools: false, allBranches: false, offsetMinutes: undefined };
   const signal = AbortSignal.timeout(600_000);
   try {
@@ -102,7 +103,7 @@ async function sweepFile(
 
 async function storeRecord(
   engine: MemoryEngine,
-  { client, user, since, file }: Of,
+  { client, user, since, file, imported }: Of & { readonly imported: Imported },
   { content, voice, sessionId, eventTime, about }: SourceRecord,
 ) {
   const session = sessionId ?? file;
@@ -116,8 +117,31 @@ async function storeRecord(
   if (kept === undefined) return undefined;
   const role = voice === "said" ? ("user" as const) : ("assistant" as const);
   const project = projectAt(folder);
+  if ((await imported(session)).has(`${role} ${kept.text}`)) return "known";
   const turn = { client, session, role, text: kept.text, at, user, project, secrets: kept.secrets };
   return await storeTurn(engine, { id: turnId(userSecret(), turn), ...turn });
+}
+
+/** What imports have stored of a conversation, by role and text. */
+type Imported = (session: string) => Promise<ReadonlySet<string>>;
+
+function importedOf(engine: MemoryEngine, user: string | undefined): Imported {
+  const known = new Map<string, Promise<ReadonlySet<string>>>();
+  const read = async (sessionId: string): Promise<ReadonlySet<string>> => {
+    const texts = new Set<string>();
+    const userId = user ?? (await engine.packOwner());
+    if (userId === undefined) return texts;
+    let cursor: string | undefined;
+    do {
+      const page = await engine.listEvents({ userId, sessionId, limit: 500, cursor });
+      for (const { role, content, metadata } of page.events) {
+        if (metadata?.["import"] !== undefined) texts.add(`${role} ${content.trim()}`);
+      }
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    return texts;
+  };
+  return (session) => known.getOrInsertComputed(session, read);
 }
 
 /** The files of a folder and of those in it. Links are not followed. */

@@ -89,7 +89,7 @@ export function forgottenSince(requestId: string): SvcError {
   return new SvcError(
     "request_conflict",
     `what was sent with request_id ${requestId} was forgotten, and stays so; use a new one for something new`,
-    { request_id: requestId },
+    { request_id: requestId, forgotten: true },
   );
 }
 

@@ -1,6 +1,7 @@
 /** The process behind `svc hook`: reads one payload, answers in milliseconds, and always ends with 0. */
 import { existsSync, writeSync } from "node:fs";
 import { type HookPlace, runHook } from "../capture/hook.ts";
+import type { RecallRequest } from "../capture/recall.ts";
 import { introduce } from "../surface/mcp/link/handshake.ts";
 import { LineReader } from "../surface/mcp/link/lines.ts";
 import { reach } from "../surface/mcp/link/rendezvous.ts";
@@ -67,18 +68,27 @@ function isWhole(parts: readonly Uint8Array[]): boolean {
 
 async function placeOf(dbPath: string | undefined, user: string | undefined): Promise<HookPlace> {
   const pack = packAt(dbPath ?? (await ownPack()) ?? "");
-  if (pack === undefined) return { mainFile: undefined, user, ask: async () => undefined };
+  if (pack === undefined) return { mainFile: undefined, user, ask: async () => false };
   // What was said waits for a pack that was moved, and comes in when it is back.
-  if (!existsSync(pack.mainFile)) {
-    return { mainFile: pack.mainFile, isMissing: true, user, ask: async () => undefined };
+  const { mainFile } = pack;
+  const isFile = !mainFile.includes("://");
+  if (isFile && !existsSync(mainFile)) {
+    return { mainFile, isMissing: true, user, ask: async () => false };
   }
-  const link = linkOf(pack.mainFile, { ...pack, key: undefined, readOnly: false });
+  const link = linkOf(mainFile, { ...pack, key: undefined, readOnly: false });
   return {
-    mainFile: pack.mainFile,
+    mainFile,
     user,
+    ...(isFile && {
+      search: async (request: RecallRequest) => {
+        // Beside a process that serves the pack it is not needed, and costs half the time of this program.
+        const { recallFrom } = await import("./hook-words.ts");
+        return await recallFrom(mainFile, request);
+      },
+    }),
     ask: async (request, answered) => {
       const socket = link.address === undefined ? undefined : await reach(link.address);
-      if (socket === undefined) return;
+      if (socket === undefined) return false;
       await introduce(socket, link.kin, { userId: user, tools: "core", isHook: true });
       const { promise: over, resolve } = Promise.withResolvers<void>();
       const lines = new LineReader();
@@ -90,6 +100,7 @@ async function placeOf(dbPath: string | undefined, user: string | undefined): Pr
       socket.write(`${JSON.stringify(request)}\n`);
       await over;
       socket.destroy();
+      return true;
     },
   };
 }

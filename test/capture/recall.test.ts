@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { once } from "node:events";
-import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { createConnection, createServer } from "node:net";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -11,6 +11,7 @@ import { hookService, storeTurn } from "../../src/capture/receive.ts";
 import { sweep } from "../../src/capture/sweep.ts";
 import type { Turn } from "../../src/capture/turn.ts";
 import type { MemoryEngine } from "../../src/engine/memory-engine.ts";
+import { recallFrom } from "../../src/process/hook-words.ts";
 import { createDesk, type Desk } from "../surface/cli/run-svc.ts";
 
 let desk: Desk;
@@ -134,11 +135,22 @@ test("a sweep stores what a transcript says and no hook delivered, once, and onl
   expect(await sweep(engine, options)).toMatchObject({ files: 1, stored: 2 });
   utimesSync(file, 1e9 + 1, 1e9 + 1);
   await sweep(engine, options);
-  const { events } = await engine.listEvents({ userId: "anna", sessionId: "t1" });
-  expect(events.map(({ content }) => content).sort()).toEqual([
-    "I wrote down the blue heron",
-    "Our mascot is a blue heron",
-  ]);
+  const texts = async (sessionId: string) =>
+    (await engine.listEvents({ userId: "anna", sessionId })).events.map(({ content }) => content);
+  const both = ["I wrote down the blue heron", "Our mascot is a blue heron"];
+  expect((await texts("t1")).sort()).toEqual(both);
+  // An import of the same transcript has more answers, and stores no words again.
+  const imported = await engine.importSource({ userId: "anna", source: file });
+  expect(imported.records).toMatchObject({ said: { unchanged: 1 }, answer: { unchanged: 1 } });
+  const all = await texts("t1");
+  expect(new Set(all).size).toBe(all.length);
+  // And the other way round.
+  const other = join(at, "t2.jsonl");
+  writeFileSync(other, lines.slice(0, 1).join("\n").replaceAll('"t1"', '"t2"'));
+  await engine.importSource({ userId: "anna", source: other });
+  utimesSync(other, 1e9, 1e9);
+  expect(await sweep(engine, options)).toMatchObject({ files: 1, stored: 0, known: 1 });
+  expect(await texts("t2")).toEqual(["Our mascot is a blue heron"]);
 });
 
 test("a prompt that needs no memory gets none, and a question that was asked before answers none", async () => {
@@ -163,6 +175,7 @@ test("the process that has the pack open answers a hook: what became of the turn
       socket.write(`${JSON.stringify(request)}\n`);
       const lines = (await new Response(Readable.toWeb(socket)).text()).split("\n");
       for (const line of lines.filter(Boolean)) answered(JSON.parse(line));
+      return true;
     },
   };
   const prompt = (session: string, text: string) =>
@@ -184,4 +197,36 @@ test("the process that has the pack open answers a hook: what became of the turn
   } finally {
     server.close();
   }
+});
+
+test("where no process serves the pack, a prompt is answered by its words, from the pack as it is", async () => {
+  const path = join(desk.folder, "alone.pack");
+  await desk.run(["init", path]);
+  for (const said of ["The staging database listens on port 5433", "The cat is called Miro"]) {
+    await desk.run(["store", path, said]);
+  }
+  const before = readFileSync(path);
+  const place: HookPlace = {
+    ...{ mainFile: path, user: undefined, ask: async () => false },
+    search: (request) => recallFrom(path, request),
+  };
+  const prompt = (session: string, text: string, deadline = 60_000) =>
+    runHook(
+      JSON.stringify({
+        ...{ session_id: session, transcript_path: "/t.jsonl", cwd: desk.folder },
+        ...{ hook_event_name: "UserPromptSubmit", prompt: text },
+      }),
+      ...(["claude-code", async () => place, deadline] as const),
+    );
+  const asked = "Which port does the staging database listen on?";
+  expect(await prompt("w0", asked, 0)).toBe("");
+  expect(await prompt("w1", asked)).toContain("port 5433");
+  expect(await prompt("w1", asked)).toBe("");
+  expect(await prompt("w2", "Please write a function that reverses a string")).toBe("");
+  expect(readFileSync(path).equals(before)).toBeTrue();
+  const request = { question: asked, user: undefined, project: undefined, session: "w3", seen: [] };
+  const all = { ...request, tokensLeft: 4000, client: "claude-code" };
+  expect(await recallFrom(path, { ...all, user: "somebody else" })).toMatchObject({ ids: [] });
+  rmSync(join(desk.folder, ".config/svc/keys"), { recursive: true });
+  expect(await recallFrom(path, all).catch(({ code }) => code)).toBe("encryption_failed");
 });

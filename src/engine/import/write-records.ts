@@ -90,14 +90,49 @@ async function compare(
   drafts: readonly Draft[],
 ): Promise<readonly Found[]> {
   const own = await newestOf(deps, wish, book, drafts);
+  const captured = await capturedOf(deps, wish, drafts);
   return drafts.map((draft): Found => {
     const { record, place, secrets } = draft;
     const found =
       place === undefined
         ? withId(deps, wish, record, own.get(draft))
         : withPlace(deps, wish, book, record, place);
-    return { record, secrets, ...found };
+    const event = found.state === "new" ? captured.get(saidKey(record)) : undefined;
+    return { record, secrets, ...(event === undefined ? found : seen("unchanged", event)) };
   });
+}
+
+function saidKey({ sessionId, voice, content }: SourceRecord): string {
+  return JSON.stringify([sessionId, VOICES[voice].role, content.trim()]);
+}
+
+/** What hooks of assistants have stored of the same conversations, by session, role and text. */
+async function capturedOf(
+  { store }: ImportDeps,
+  { userId }: Wish,
+  drafts: readonly Draft[],
+): Promise<ReadonlyMap<string, Uuid>> {
+  const captured = new Map<string, Uuid>();
+  const sessions = new Set(
+    drafts.flatMap(({ record: { about, sessionId } }) =>
+      typeof about["client"] === "string" && sessionId !== undefined ? sessionId : [],
+    ),
+  );
+  for (const sessionId of sessions) {
+    let after: { readonly at: MemoryEvent["timestamp"]; readonly id: Uuid } | undefined;
+    for (let hasMore = true; hasMore; ) {
+      const page = { userId, sessionId, oldestFirst: true, after, limit: 500 };
+      const found = await store.eventsByTime(page);
+      for (const { id, role, content, metadata } of found.items) {
+        if (!String(metadata?.["source"] ?? "").startsWith("capture:")) continue;
+        captured.set(JSON.stringify([sessionId, role, content.trim()]), id);
+      }
+      const last = found.items.at(-1);
+      after = last && { at: last.timestamp, id: last.id };
+      hasMore = found.hasMore && last !== undefined;
+    }
+  }
+  return captured;
 }
 
 type State = Pick<Found, "state" | "eventId" | "replaces">;

@@ -1,3 +1,4 @@
+import { ago } from "../../../domain/age.ts";
 import type { EpistemicType, LifecycleState, Scope } from "../../../domain/enums.ts";
 import type { MemoryEvent, MemoryNode } from "../../../domain/node.ts";
 import type { OwnerMemories } from "../../../domain/owner.ts";
@@ -61,11 +62,7 @@ export function moment(instant: Instant): string {
 export function age(instant: Instant, now: Instant): string {
   const days = daysBetween(instant, now);
   if (days < 0 || days >= AGE_DAYS) return instant.slice(0, 10);
-  const minutes = Math.floor(days * 24 * 60);
-  if (minutes < 1) return "just now";
-  if (minutes < 60) return `${minutes} min ago`;
-  if (days < 1) return `${Math.floor(days * 24)} h ago`;
-  return days < 2 ? "1 day ago" : `${Math.floor(days)} days ago`;
+  return ago(days);
 }
 
 /** The facts about a memory that precede its text. @param now if given, its age is shown, else its date */
