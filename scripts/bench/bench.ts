@@ -1,6 +1,6 @@
 /**
  * Measures the program: `bun scripts/bench/bench.ts [part …] [--sizes 1000,10000,100000] [--effort 1] [--write]`.
- * Parts: store, near, extraction, admission, retrieve, searches, receipts, owners, start, disk, databases; none named: all. `--effort 0.2` repeats less
+ * Parts: store, bulk, near, extraction, admission, retrieve, searches, receipts, owners, start, disk, databases; none named: all. `--effort 0.2` repeats less
  * often, for a quick look.
  * `--write` puts the result into docs/performance.md. Build first (`bun scripts/build.ts`), or name an executable in
  * SVC_EXE. Run it on a machine that does nothing else.
@@ -10,6 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { measureAdmission } from "./parts/admission.ts";
+import { measureBulk } from "./parts/bulk.ts";
 import type { PartContext } from "./parts/context.ts";
 import { measureDatabases } from "./parts/databases.ts";
 import { measureDisk } from "./parts/disk.ts";
@@ -26,6 +27,7 @@ import { endAllServers } from "./server.ts";
 
 const PARTS: Readonly<Record<string, (context: PartContext) => Promise<Section>>> = {
   store: measureStore,
+  bulk: measureBulk,
   near: measureNear,
   extraction: measureExtraction,
   admission: measureAdmission,

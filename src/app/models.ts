@@ -153,8 +153,10 @@ export async function createConfiguredEmbedder(
   model: UsableModel,
   warn: (message: string) => void,
 ): Promise<Embedder> {
-  const { max_tokens: maxTokens, threads } = embedding;
-  if (!isHosted(model)) return createLocalEmbedder({ model, threads, maxTokens });
+  const { max_tokens: maxTokens, threads, bulk_threads: bulk } = embedding;
+  if (!isHosted(model)) {
+    return createLocalEmbedder({ model, threads, maxTokens, bulkThreads: bulk });
+  }
   const { createHostedEmbedder } = await import("../adapters/embedding/hosted-embedder.ts");
   return createHostedEmbedder({
     model,

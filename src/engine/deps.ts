@@ -50,3 +50,11 @@ export type EngineDeps<Roles = Store> = {
   /** Reports failures that do not fail a call; never memory text. */
   readonly warn: (message: string) => void;
 };
+
+/** The same for work that nobody waits for. */
+export function unhurried<Deps extends Pick<EngineDeps, "embedder">>(deps: Deps): Deps {
+  const { embedder } = deps;
+  const { embedLater } = embedder;
+  if (embedLater === undefined) return deps;
+  return { ...deps, embedder: { ...embedder, embedDocument: (text) => embedLater(text) } };
+}

@@ -30,6 +30,11 @@ export type Embedder = {
   readonly maxTokens?: number;
   /** @param of the owner for whom the result is cached, separately. Absent: no cache */
   embedDocument(text: string, of?: string): Promise<Float32Array>;
+  /**
+   * The vector of `embedDocument`, to the bit, for work that nobody waits for: other calls come first, and it may use every core. Not
+   * cached. Absent: there is no difference.
+   */
+  embedLater?(text: string): Promise<Float32Array>;
   /** With the question prefix of the model, if any. */
   embedQuery(text: string, of?: string): Promise<Float32Array>;
   /** Drops what is cached for an owner. */

@@ -4,6 +4,8 @@ import { SvcError } from "../../domain/errors.ts";
 import type { Embedder, EmbeddingIdentity } from "../../ports/models.ts";
 import { cacheDir } from "../native/cache-dir.ts";
 import { createWorkerCalls, type FailedCall } from "../native/worker-calls.ts";
+import { createBacklog, type ModelThread } from "./backlog.ts";
+import { bulkThreads } from "./cores.ts";
 import { noUse, remembering } from "./remember.ts";
 import { workerUrl } from "./worker-url.ts";
 
@@ -17,6 +19,10 @@ type LocalEmbedderOptions = {
   /** Folder that holds the model below its name. Default: the files shipped with the program. */
   readonly modelRoot?: string | undefined;
   readonly spawn?: (() => Worker) | undefined;
+  /** Threads for texts that nobody waits for. Default: as many as the machine has to spare. */
+  readonly bulkThreads?: number | undefined;
+  /** As in `createBacklog`. */
+  readonly lingerMs?: number | undefined;
 };
 
 // Enough for a turn; a text twice as long takes more than twice the time.
@@ -46,40 +52,44 @@ export function createLocalEmbedder(options: LocalEmbedderOptions = {}): Embedde
     maxTokens = DEFAULT_MAX_TOKENS,
     modelRoot,
     spawn = startWorker,
+    lingerMs,
   } = options;
   const tokens = Math.min(maxTokens, model.other?.maxTokens ?? maxTokens);
-  const thread = createModelThread({ model, threads, modelRoot, maxTokens: tokens }, spawn);
+  const setup = { model, threads, modelRoot, maxTokens: tokens };
+  const thread = createModelThread(setup, spawn);
+  const backlog = createBacklog({
+    main: thread,
+    start: () => createModelThread({ ...setup, givesWay: true }, spawn),
+    threads: () => bulkThreads(options.bulkThreads),
+    lingerMs,
+  });
   let closing: Promise<void> | undefined;
   const isClosed = () => closing !== undefined;
   const use = noUse();
-  const after = (prefix: string) =>
-    remembering((text) => thread.embed(prefix + text), isClosed, use);
+  const after = (prefix: string, embed = thread.embed) =>
+    remembering((text) => embed(prefix + text), isClosed, use);
   const documents = after(model.documentPrefix);
   const questions = after(model.questionPrefix);
+  const later = after(model.documentPrefix, backlog.embed);
 
   return {
     identity: identityOf(model, maxTokens),
     maxTokens: tokens,
     embedDocument: documents.embed,
     embedQuery: questions.embed,
+    // Nobody asks for such a vector again.
+    embedLater: (text) => later.embed(text),
     forget: (of) => {
       documents.forget(of);
       questions.forget(of);
     },
     use: () => ({ ...use }),
     close: () => {
-      closing ??= thread.close();
+      closing ??= backlog.close().then(thread.close);
       return closing;
     },
   };
 }
-
-type ModelThread = {
-  /** The vector of one text. Starts the thread if there is none. @throws SvcError `embedding_failed`. */
-  embed(text: string): Promise<Float32Array>;
-  /** Waits for pending calls, then ends the thread. */
-  close(): Promise<void>;
-};
 
 type Call = Omit<Embed, "id">;
 type Answer = Exclude<FromWorker, FailedCall>;
@@ -104,6 +114,8 @@ function createModelThread(
       settled.add(done);
       return answer.then(({ vector }) => vector);
     },
+    busy: () => settled.size,
+    idle: () => Promise.all(settled),
     close: async () => {
       await Promise.all(settled);
       await calls.end(failed("the model was closed"));
@@ -123,6 +135,8 @@ export type Start = {
   readonly model: EmbeddingModel;
   readonly threads: number;
   readonly maxTokens: number;
+  /** Whether other threads run before this one. */
+  readonly givesWay?: boolean | undefined;
   /** Folder with the model's files; absent: the ones shipped with the program. */
   readonly modelRoot?: string | undefined;
 };

@@ -4,7 +4,7 @@ import { longFrom } from "../../domain/search/turns.ts";
 import { addDays } from "../../lib/instant.ts";
 import type { Erasures } from "../../ports/store/events.ts";
 import type { Aging } from "../../ports/store/work.ts";
-import type { EngineDeps } from "../deps.ts";
+import { type EngineDeps, unhurried } from "../deps.ts";
 import { PARTS_FAILURE, type PartsDeps, putParts } from "../embed-parts.ts";
 import { expireMemories } from "../lifecycle/expire.ts";
 import type { UpkeepSettings } from "../settings.ts";
@@ -14,8 +14,9 @@ import { runOf, trusting, trustsClock } from "./organizer/job.ts";
 import type { Job } from "./runner.ts";
 
 /** Background jobs. A rebuild uses the same queue, but only a call starts it. */
-export function jobsOf(deps: EngineDeps): readonly Job[] {
-  if (deps.isReadOnly === true) return [];
+export function jobsOf(given: EngineDeps): readonly Job[] {
+  if (given.isReadOnly === true) return [];
+  const deps = unhurried(given);
   const { upkeep, receiptRetentionDays: days } = deps.settings;
   return [
     materialize(deps),
@@ -26,8 +27,8 @@ export function jobsOf(deps: EngineDeps): readonly Job[] {
   ];
 }
 
-/** Milliseconds of one step before it yields. */
-const STEP_MS = 250;
+/** Milliseconds of one step: the model idles between two. */
+const STEP_MS = 5_000;
 
 /** Indexes work left pending by earlier processes or admissions. */
 export function materialize(deps: ProcessingDeps): Job {

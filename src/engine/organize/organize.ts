@@ -19,7 +19,7 @@ import type {
 } from "../../ports/store/search-index.ts";
 import type { Store } from "../../ports/store/store.ts";
 import type { WorkQueue } from "../../ports/store/work.ts";
-import type { EngineDeps } from "../deps.ts";
+import { type EngineDeps, unhurried } from "../deps.ts";
 import { isOutOfReach } from "../lifecycle/expire.ts";
 import { drain, vectorOf } from "../write/materialize.ts";
 import {
@@ -197,7 +197,7 @@ type Run = {
  * @throws SvcError storage_busy; embedding_failed
  */
 export async function rebuildIndexes(
-  deps: EngineDeps<Roles>,
+  given: EngineDeps<Roles>,
   input: RebuildInput,
 ): Promise<RebuildResult> {
   const batchSize = parseOptionalInteger(input.batchSize, "batch_size", 1) ?? DEFAULT_BATCH_SIZE;
@@ -206,6 +206,7 @@ export async function rebuildIndexes(
   }
   const { signal, onProgress = () => {} } = input;
   signal?.throwIfAborted();
+  const deps = unhurried(given);
   const { rebuild } = deps.store;
   const plan = await rebuild.begin(input.all ?? false);
   let outcome: "finished" | "unfinished" = "unfinished";
@@ -238,10 +239,12 @@ async function renewVectors(deps: EngineDeps<Roles>, plan: RebuildPlan, run: Run
     for (let after = 0, done = 0, hasMore = true; hasMore; ) {
       run.signal?.throwIfAborted();
       const stale = await rebuild.stale(plan, after, run.batchSize);
+      let ahead = embedSome(deps, stale.nodes, 0);
       for (let from = 0; from < stale.nodes.length; from += EMBEDDED_AT_ONCE) {
         run.signal?.throwIfAborted();
-        const some = stale.nodes.slice(from, from + EMBEDDED_AT_ONCE);
-        const vectors = Promise.all(some.map((node) => embed(deps, node)));
+        const vectors = ahead;
+        // The model works while these are written.
+        ahead = embedSome(deps, stale.nodes, from + EMBEDDED_AT_ONCE);
         // A hanging model must not prevent stopping.
         await rebuild.put(plan, await untilAborted(vectors, run.signal));
       }
@@ -252,6 +255,14 @@ async function renewVectors(deps: EngineDeps<Roles>, plan: RebuildPlan, run: Run
     }
   } while (!(await rebuild.swap(plan)));
   return embedded;
+}
+
+function embedSome(deps: EngineDeps<Roles>, nodes: readonly KeyedNode[], from: number) {
+  const some = nodes.slice(from, from + EMBEDDED_AT_ONCE).map((node) => embed(deps, node));
+  const vectors = Promise.all(some);
+  // Reported when its turn comes.
+  vectors.catch(() => {});
+  return vectors;
 }
 
 async function embed(deps: EngineDeps<Roles>, { key, node }: KeyedNode): Promise<NodeVector> {

@@ -10,7 +10,7 @@ import type { Uuid } from "../../lib/uuid.ts";
 import type { SearchIndex } from "../../ports/store/search-index.ts";
 import type { Materialization, MaterializationJob, WorkQueue } from "../../ports/store/work.ts";
 import { whileHeld } from "../concurrency.ts";
-import type { EngineDeps } from "../deps.ts";
+import { type EngineDeps, unhurried } from "../deps.ts";
 import { embedParts } from "../embed-parts.ts";
 import type { ProcessPendingInput } from "./api.ts";
 import { planRawNote } from "./plan.ts";
@@ -20,8 +20,8 @@ export type Embedding = Pick<Materialization, "vector" | "lexical" | "failure">;
 
 export type ProcessingDeps = EngineDeps<WorkQueue & SearchIndex>;
 
-/** Jobs per transaction: enough to share an fsync, few enough for a small budget. */
-const GROUP = 16;
+/** Jobs per transaction: enough to share an fsync, few enough for a small budget and for calls that wait meanwhile. */
+const GROUP = 8;
 /** Milliseconds for a long text: a small budget takes fewer jobs at a time. */
 const LONG_TEXT_MS = 25;
 const POLL_MS = 5;
@@ -74,25 +74,52 @@ export async function drain(
     performance.now() >= end ||
     options.signal?.aborted === true ||
     tried.size >= deps.settings.materializationQueueSize;
-  while (!isOver()) {
-    const jobs = await deps.store.claimJobs(options.owner, group, options.isDueOnly);
-    const fresh = jobs.filter(({ event }) => !tried.has(event.id));
-    const again = jobs.filter(({ event }) => tried.has(event.id)).map(({ event }) => event.id);
-    if (again.length > 0) await deps.store.releaseJobs(again);
-    if (fresh.length === 0) break;
-    for (const { event } of fresh) tried.add(event.id);
-    const ids = fresh.map(({ event }) => event.id);
-    try {
-      processed += await whileHeld(
-        () => deps.store.renewJobs(ids),
-        () => runGroup(deps, fresh, options.signal),
-      );
-    } catch (error) {
-      if (options.signal?.aborted !== true) throw error;
-      await deps.store.releaseJobs(ids);
+  const work = async (): Promise<void> => {
+    while (!isOver()) {
+      const jobs = await claimFresh(deps, options, group, tried);
+      if (jobs.length === 0) return;
+      const done = await runHeld(deps, jobs, options.signal);
+      processed += done;
     }
+  };
+  // The model works for one group while the other is written.
+  for (const lane of await Promise.allSettled([work(), work()])) {
+    if (lane.status === "rejected") throw lane.reason;
   }
   return { processed, ...(await deps.store.countJobs(options.owner)) };
+}
+
+/** Jobs that this pass has not tried. */
+async function claimFresh(
+  { store }: ProcessingDeps,
+  { owner, isDueOnly }: DrainOptions,
+  group: number,
+  tried: Set<Uuid>,
+): Promise<readonly MaterializationJob[]> {
+  const jobs = await store.claimJobs(owner, group, isDueOnly);
+  const again = jobs.filter(({ event }) => tried.has(event.id)).map(({ event }) => event.id);
+  if (again.length > 0) await store.releaseJobs(again);
+  const fresh = jobs.filter(({ event }) => !tried.has(event.id));
+  for (const { event } of fresh) tried.add(event.id);
+  return fresh;
+}
+
+async function runHeld(
+  deps: ProcessingDeps,
+  jobs: readonly MaterializationJob[],
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  const ids = jobs.map(({ event }) => event.id);
+  try {
+    return await whileHeld(
+      () => deps.store.renewJobs(ids),
+      () => runGroup(deps, jobs, signal),
+    );
+  } catch (error) {
+    if (signal?.aborted !== true) throw error;
+    await deps.store.releaseJobs(ids);
+    return 0;
+  }
 }
 
 /** @returns how many are complete now @throws the abort reason before anything is written */
@@ -167,7 +194,7 @@ export function processPending(
   input: ProcessPendingInput = {},
 ): Promise<ProcessingResult> {
   const budgetMs = parseOptionalNumber(input.budgetMs, "budget_ms", 0, Number.MAX_SAFE_INTEGER);
-  return drain(deps, {
+  return drain(unhurried(deps), {
     owner: input.userId === undefined ? ALL_OWNERS : parseUserId(input.userId),
     budgetMs: budgetMs ?? 1000,
   });

@@ -7,6 +7,7 @@ import { uuidV5 } from "../../lib/hashing.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import { ADMITTED } from "../../ports/store/work.ts";
 import { whileHeld } from "../concurrency.ts";
+import { unhurried } from "../deps.ts";
 import { embedParts } from "../embed-parts.ts";
 import type { StoredBatch, StoreManyInput } from "./api.ts";
 import { embed } from "./materialize.ts";
@@ -114,6 +115,9 @@ async function unfinished(
 /** Adds the vectors. What fails stays a pending job; words find it meanwhile. */
 async function index(deps: StoreDeps, plans: readonly StorePlan[], isNew: boolean): Promise<void> {
   const { store, clock, steps } = deps;
+  // A single store comes first.
+  const later = unhurried(deps);
+  const embeddings = plans.map(({ node }) => embed(later, node));
   const generation = isNew ? ADMITTED : undefined;
   const ids = plans.map(({ event }) => event.id);
   await whileHeld(
@@ -121,7 +125,7 @@ async function index(deps: StoreDeps, plans: readonly StorePlan[], isNew: boolea
     async () => {
       for (let from = 0; from < plans.length; from += GROUP) {
         const group = plans.slice(from, from + GROUP);
-        const embedded = await Promise.all(group.map(({ node }) => embed(deps, node)));
+        const embedded = await Promise.all(embeddings.slice(from, from + GROUP));
         const items = group.map(({ event, node }, at) => {
           const { vector, failure } = embedded[at] ?? {};
           const when = clock.now();
@@ -135,7 +139,7 @@ async function index(deps: StoreDeps, plans: readonly StorePlan[], isNew: boolea
           continue;
         }
         await embedParts(
-          deps,
+          later,
           group.map(({ node }) => node),
         );
         if (!isNew) continue;

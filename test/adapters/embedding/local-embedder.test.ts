@@ -1,7 +1,11 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { tmpdir } from "node:os";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
+import { createBacklog, type ModelThread } from "../../../src/adapters/embedding/backlog.ts";
+import { bulkThreads, isDischarging } from "../../../src/adapters/embedding/cores.ts";
 import {
   createLocalEmbedder,
   startWorker,
@@ -104,6 +108,161 @@ describe("createLocalEmbedder", () => {
     embedder.forget!("ad");
     expect(await runs("ada")).toBe(0);
     expect(await runs("ad")).toBe(1);
+  });
+});
+
+describe("a backlog", () => {
+  const texts = (count: number) => Array.from({ length: count }, (_, i) => `Note ${i} on tea`);
+
+  test("that is long gets threads of its own, which end with it, and the vectors of calls", async () => {
+    const workers: Worker[] = [];
+    const ended: Promise<unknown>[] = [];
+    const many = createLocalEmbedder({
+      bulkThreads: 2,
+      lingerMs: 0,
+      spawn: () => {
+        const worker = startWorker();
+        workers.push(worker);
+        ended.push(once(worker, "exit"));
+        return worker;
+      },
+    });
+    const vectors = await Promise.all(texts(150).map((text) => many.embedLater!(text)));
+    expect(workers).toHaveLength(3);
+    await Promise.all(ended.slice(1));
+    for (const at of [0, 63, 64, 149]) {
+      expect(await many.embedDocument(`Note ${at} on tea`)).toEqual(vectors[at]!);
+    }
+    expect(workers).toHaveLength(3);
+    await many.close();
+  });
+
+  /** A thread that answers when it is told. */
+  function thread() {
+    const asked: { readonly text: string; readonly answer: () => void }[] = [];
+    let open = 0;
+    const pending = new Set<Promise<unknown>>();
+    const model: ModelThread = {
+      embed: (text) => {
+        const { promise, resolve } = Promise.withResolvers<Float32Array>();
+        open += 1;
+        pending.add(promise);
+        const answer = () => {
+          open -= 1;
+          pending.delete(promise);
+          resolve(new Float32Array(1));
+        };
+        asked.push({ text, answer });
+        return promise;
+      },
+      busy: () => open,
+      idle: () => Promise.all(pending),
+      close: async () => void asked.push({ text: "closed", answer: () => {} }),
+    };
+    return { model, asked, texts: () => asked.map(({ text }) => text) };
+  }
+  const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+  test("that is short waits for the calls, one text at a time", async () => {
+    const main = thread();
+    const backlog = createBacklog({
+      main: main.model,
+      start: () => {
+        throw new Error("a short backlog needs no thread");
+      },
+      threads: () => 4,
+    });
+    void main.model.embed("call 1");
+    const later = ["a", "b"].map((text) => backlog.embed(text));
+    expect(main.texts()).toEqual(["call 1"]);
+    main.asked[0]!.answer();
+    await settle();
+    expect(main.texts()).toEqual(["call 1", "a"]);
+    void main.model.embed("call 2");
+    main.asked[1]!.answer();
+    await settle();
+    expect(main.texts()).toEqual(["call 1", "a", "call 2"]);
+    main.asked[2]!.answer();
+    await settle();
+    expect(main.texts()).toEqual(["call 1", "a", "call 2", "b"]);
+    main.asked[3]!.answer();
+    await Promise.all(later);
+    await backlog.close();
+  });
+
+  test("that is long leaves the thread of calls alone once its own answer", async () => {
+    const main = thread();
+    const own: ReturnType<typeof thread>[] = [];
+    let allowed = 3;
+    const backlog = createBacklog({
+      main: main.model,
+      start: () => {
+        own.push(thread());
+        return own.at(-1)!.model;
+      },
+      threads: () => allowed,
+      lingerMs: 0,
+    });
+    const later = texts(100).map((text) => backlog.embed(text));
+    for (let done = 0; own.length === 0; done += 1) {
+      main.asked[done]!.answer();
+      await settle();
+    }
+    expect(own.map(({ asked }) => asked.length)).toEqual([2, 2, 2]);
+    const before = main.asked.length;
+    own[0]!.asked[0]!.answer();
+    await settle();
+    main.asked.at(-1)!.answer();
+    await settle();
+    expect(main.asked).toHaveLength(before);
+    expect(own.map(({ asked }) => asked.length)).toEqual([3, 2, 2]);
+    allowed = 1;
+    for (let at = 0; at < 100; at += 1) {
+      for (const { asked } of own) asked[at]?.answer();
+      await settle();
+    }
+    await Promise.all(later);
+    await backlog.close();
+    expect(own.map(({ texts }) => texts().at(-1))).toEqual(["closed", "closed", "closed"]);
+    expect(main.texts()).not.toContain("closed");
+  });
+
+  test("gets through while calls never leave their thread idle", async () => {
+    const main = thread();
+    const own = thread();
+    const { model } = main;
+    const backlog = createBacklog({ main: model, start: () => own.model, threads: () => 1 });
+    void model.embed("call");
+    void backlog.embed("patient");
+    for (let at = 0; own.asked.length === 0; at += 1) {
+      void model.embed("call");
+      main.asked[at]!.answer();
+      await settle();
+    }
+    expect(own.texts()).toEqual(["patient"]);
+    expect(main.texts()).not.toContain("patient");
+  });
+
+  test("has all cores but one, of two both, and one on battery unless it is set", () => {
+    const cores = availableParallelism();
+    const all = cores === 1 ? 1 : Math.min(8, Math.max(2, cores - 1));
+    expect(bulkThreads(undefined, () => false)).toBe(all);
+    expect(bulkThreads(undefined, () => true)).toBe(1);
+    expect(bulkThreads(6, () => true)).toBe(6);
+  });
+
+  test.each([
+    ["a battery that is used up", ["TYPE=Battery", "STATUS=Discharging"], true],
+    ["a battery that is charged", ["TYPE=Battery", "STATUS=Charging"], false],
+    ["a mouse", ["TYPE=Battery", "SCOPE=Device", "STATUS=Discharging"], false],
+    ["a plug", ["TYPE=Mains", "ONLINE=1"], false],
+  ])("knows %s", (_, lines, expected) => {
+    const folder = mkdtempSync(join(tmpdir(), "svc-power-"));
+    mkdirSync(join(folder, "one"));
+    const uevent = lines.map((line) => `POWER_SUPPLY_${line}\n`).join("");
+    writeFileSync(join(folder, "one/uevent"), uevent);
+    expect(isDischarging(folder)).toBe(expected);
+    rmSync(folder, { recursive: true });
   });
 });
 

@@ -20,6 +20,26 @@ describe("processing", () => {
     expect(await engine.stats("ada")).toMatchObject({ nodeCount: 75 });
   });
 
+  test("embeds what nobody waits for apart from calls", async () => {
+    const words = wordEmbedder();
+    const later: string[] = [];
+    const embedder = wordEmbedder({
+      embedDocument: words.embedDocument,
+      embedLater: (text) => {
+        later.push(text);
+        return words.embedDocument(text);
+      },
+    });
+    const { engine } = await open({ embedder });
+    await engine.store({ content: "a call", userId: "ada" });
+    expect(later).toEqual([]);
+    await engine.ingestFast({ content: "a backlog", userId: "ada" });
+    await engine.processPending();
+    await engine.storeMany({ items: [{ content: "one of many" }], userId: "ada" });
+    await engine.rebuildIndexes({ all: true });
+    expect(later).toEqual(["a backlog", "one of many", "a call", "a backlog", "one of many"]);
+  });
+
   test("within no time only counts", async () => {
     const { engine, store } = await open();
     await engine.ingestFastMany({ items: items(3), userId: "ada" });
