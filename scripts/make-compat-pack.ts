@@ -2,7 +2,7 @@
  * Writes the sample packs of the present format that later versions of the program have to open: one unencrypted file, one
  * encrypted, one directory, and beside them what they hold; what can be compressed is. Run once for each released format:
  *   bun scripts/make-compat-pack.ts
- * Refuses to replace packs that are there: a pack of an earlier version cannot be made again.
+ * Of a step that changes tables alone the encrypted one is not kept. Refuses to replace packs that are there: a pack of an earlier version cannot be made again.
  */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

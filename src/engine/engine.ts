@@ -11,6 +11,7 @@ import {
 import { assertionState } from "./aggregate/state.ts";
 import {
   browse,
+  changes,
   facets,
   getEdges,
   getNodeEdges,
@@ -303,6 +304,7 @@ const USE_CASES_WITH_INPUT = {
   listEntities,
   listContradictions,
   listEvents,
+  changes,
   listChanges,
   listSessions,
   scanNodes,

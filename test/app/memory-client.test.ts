@@ -116,6 +116,7 @@ describe("every method", () => {
     const userId = "anna";
     const nobody = { userId: "nobody" };
     return {
+      changes: [{ userId, since: "x" }],
       store: [{ content: "x", userId, confidence: 2 }],
       storeWithReceipt: [{ content: "x", userId, scope: "moon" }],
       storeMany: [{ items: [{ content: "x", confidence: 2 }], userId }],

@@ -49,8 +49,12 @@ const open = (config: Config): Promise<MemoryEngine> =>
     },
   });
 
+/** Steps that change tables alone have no encrypted pack: it would have the pages of the one before. */
+const HAVE_PAGES = ["step1"];
 const CASES = readdirSync(PACKS).flatMap((version) =>
-  KINDS.map((pack) => ({ ...pack, version, name: `${pack.kind} of ${version}` })),
+  KINDS.filter(({ encryption }) => encryption === OFF || HAVE_PAGES.includes(version)).map(
+    (pack) => ({ ...pack, version, name: `${pack.kind} of ${version}` }),
+  ),
 );
 
 test("there are packs of every step", () => {
@@ -98,6 +102,13 @@ describe.each(CASES)("$name", ({ version, kind, encryption, masterKey }) => {
     const { results } = await engine.retrieve({ userId: "anna", query: "where is the spare key?" });
     expect(results[0]?.node.content).toContain("spare key");
     await engine.store({ userId: "eve", content: "Written by a later version." });
+    // The feed of changes has all memories, also where they are older than it.
+    for (const userId of ["anna", "tom", "eve"]) {
+      const { nodes } = await engine.browse({ userId });
+      const { changes } = await engine.changes({ userId });
+      const ids = changes.map(({ nodeId }) => nodeId);
+      expect(ids.toSorted()).toEqual(nodes.map(({ id }) => id).toSorted());
+    }
     await engine.close();
     const { tables, events } = read(config, masterKey);
     expect(events.slice(0, content.events.length)).toEqual([...content.events]);

@@ -2,9 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { ALL_OWNERS } from "../../src/domain/owner.ts";
 import { sha256Hex } from "../../src/lib/hashing.ts";
 import type { Store } from "../../src/ports/store/store.ts";
-import { anAdmission, anAuditRecord, anEvent, at, freshId, put } from "./samples.ts";
-import { write } from "./store-change.ts";
+import { anAdmission, anAuditRecord, anEvent, at, freshId, put, unit } from "./samples.ts";
+import { retire, write } from "./store-change.ts";
 import type { StoreWorld } from "./store-contract.ts";
+import { anErasure } from "./store-erasures.ts";
 import { LARGE } from "./store-graph-reads.ts";
 import { ANYTHING, contentsOf } from "./store-vectors.ts";
 
@@ -136,6 +137,74 @@ export function describeActivity({ fresh, open }: StoreWorld): void {
 
       const of = async (userId: string) => (await store.changesOf({ userId, limit: 9 })).items;
       expect([await of("ada"), await of("bob")]).toEqual([[], [pin]]);
+    });
+
+    test("what became of memories is read once, in the order of the commits, from any place on", async () => {
+      const { store } = await fresh();
+      const [tea, cup, pot] = await put(store, {}, {}, { lifecycleState: "superseded" });
+      const [foreign] = await put(store, { userId: "bob" });
+      if (!(tea && cup && pot && foreign)) throw new Error("memories were stored");
+      await retire(store, "archived", cup);
+      await write(store, { nodes: [{ ...tea, salience: 0.9 }] });
+      const back = { ...cup, lifecycleState: "stable" } as const;
+      await write(store, { nodes: [back], added: [{ node: back, vector: unit(1), at: at(9) }] });
+      await store.erase(anErasure([tea]));
+      const read = async (after: number | undefined, limit = 9, userId = "ada") => {
+        const page = await store.changesAfter({ userId, after, limit });
+        const told = page.items.map(({ place, nodeId, was, state, node }) => {
+          return [place, nodeId, was, state, node?.lifecycleState];
+        });
+        return [told, page.hasMore, page.newest] as readonly unknown[];
+      };
+      const all: unknown[] = [
+        [1, tea.id, undefined, "tentative", undefined],
+        [2, cup.id, undefined, "tentative", "stable"],
+        [3, pot.id, undefined, "superseded", "superseded"],
+        [4, cup.id, "tentative", "archived", "stable"],
+        [5, cup.id, "archived", "stable", "stable"],
+        [6, tea.id, undefined, undefined, undefined],
+      ];
+      expect(await read(0)).toEqual([all, false, 6]);
+      expect(await read(0, 2)).toEqual([all.slice(0, 2), true, 6]);
+      expect(await read(4)).toEqual([all.slice(4), false, 6]);
+      expect(await read(undefined)).toEqual([[], false, 6]);
+      expect(await read(0, 9, "eve")).toEqual([[], false, 0]);
+      const [last] = (await store.changesAfter({ userId: "ada", after: 5, limit: 1 })).items;
+      expect(last?.at).toBe(at(100));
+
+      const ids = { id: freshId(), settingId: freshId(), actorId: "test" };
+      await store.owners.move({ from: "ada", into: "bob", isJoin: true, ...ids });
+      const [joined] = await read(1, 9, "bob");
+      expect(joined).toEqual([
+        [2, cup.id, undefined, "stable", "stable"],
+        [3, pot.id, undefined, "superseded", "superseded"],
+      ]);
+      expect(await read(0)).toEqual([[], false, 0]);
+      await store.owners.move({ from: "bob", into: "carl", isJoin: false, ...ids, id: freshId() });
+      expect((await read(0, 9, "carl"))[2]).toBe(3);
+    });
+
+    test("a reader of the changes misses none of several writers", async () => {
+      const { store, place } = await fresh();
+      const other = await open(place);
+      const writers = [store, other].flatMap((one) => Array.from({ length: 4 }, () => one));
+      const seen: number[] = [];
+      let isWriting = true;
+      const reading = (async () => {
+        for (let isLast = false; !isLast; ) {
+          isLast = !isWriting;
+          const after = seen.at(-1) ?? 0;
+          const { items } = await store.changesAfter({ userId: "ada", after, limit: 5 });
+          seen.push(...items.map(({ place }) => place));
+          isLast &&= items.length === 0;
+          // A pack answers at once, and the writers need a turn.
+          await new Promise(setImmediate);
+        }
+      })();
+      await Promise.all(writers.map((writer) => put(writer, {}, {}, {})));
+      isWriting = false;
+      await reading;
+      expect(seen).toEqual(Array.from({ length: 24 }, (_, place) => place + 1));
     });
 
     test("sessions are listed latest first with their events and their active memories", async () => {

@@ -38,7 +38,7 @@ import {
 } from "./stores.ts";
 
 /** Tables of a pack that are made anew, or say what the files hold. */
-const LEFT_OUT = `pack_manifest vector_codes vector_staging vector_revision vector_parts memory_operations node_evidence
+const LEFT_OUT = `pack_manifest vector_codes vector_staging vector_revision vector_parts memory_operations node_evidence changes
   lexical_documents index_sequence vectors_sequence lexical_sequence schema_migrations erased_keys`;
 
 /** Every table of a pack, and what is copied of it. */

@@ -10,6 +10,7 @@ import { bindAudit } from "../sql/audit.ts";
 import { bindBlobs } from "../sql/blobs.ts";
 import { bindBrowse } from "../sql/browse.ts";
 import { addNodes, type ChangeHooks, change } from "../sql/change.ts";
+import { bindChanges } from "../sql/changes.ts";
 import { ACTIVE, ofOwner, Params } from "../sql/conditions.ts";
 import { bindEdges } from "../sql/edges.ts";
 import { bindErasures, type ErasureHooks, noteSettled, readUnsettled } from "../sql/erasure.ts";
@@ -63,6 +64,7 @@ function storeOf(given: PostgresStoreParts): Store<number> {
     ...bindSearches(parts),
     ...bindTableSearches(roles),
     ...bindAudit(roles),
+    ...bindChanges(roles),
     ...bindState(database),
     ...bindWork(roles, worker),
     ...bindJobs(roles, worker, indexes),

@@ -10,6 +10,7 @@ import { bindAudit } from "../sql/audit.ts";
 import { bindBlobs } from "../sql/blobs.ts";
 import { bindBrowse } from "../sql/browse.ts";
 import { addNodes, change } from "../sql/change.ts";
+import { bindChanges } from "../sql/changes.ts";
 import { bindEdges } from "../sql/edges.ts";
 import { bindErasures } from "../sql/erasure.ts";
 import { bindEventReads, readStates } from "../sql/events.ts";
@@ -94,6 +95,7 @@ function storeOf(parts: SqliteStoreParts): Store<number> & PackLock {
     addNodes: (items) => roles.writeAny(() => addNodes(items, indexes)),
     ...bindReceipts(roles),
     ...bindAudit(roles),
+    ...bindChanges(roles),
     lock: access.lock,
     unlock: access.unlock,
     close: access.close,

@@ -14,6 +14,43 @@ import type { Uuid } from "../../lib/uuid.ts";
 import type { BrowseClock, CountedEntity, Session, StoreCounts } from "../../ports/store/graph.ts";
 import type { AuditRecord } from "../../ports/store/records.ts";
 
+/** `changed`: another state among the active ones, such as contested. */
+export const CHANGE_KINDS = [
+  "stored",
+  "changed",
+  "superseded",
+  "deprecated",
+  "archived",
+  "restored",
+  "forgotten",
+] as const;
+
+/** A change in the feed of an owner. */
+export type FeedChange = {
+  /** `since` of a call that goes on after it. */
+  readonly cursor: string;
+  readonly at: Instant;
+  readonly change: (typeof CHANGE_KINDS)[number];
+  readonly nodeId: Uuid;
+  /** Afterwards; undefined: forgotten. */
+  readonly state: LifecycleState | undefined;
+  /** The memory as it is now; undefined if it has been forgotten since. */
+  readonly node: MemoryNode | undefined;
+};
+
+export type FeedQuery = Pick<PageQuery, "limit"> & {
+  readonly userId: string;
+  /** A cursor of the feed, or `now`. Absent: from the beginning. */
+  readonly since?: string | null | undefined;
+};
+
+/** In the order of the commits; `nextCursor` is the `since` of the next call, also if nothing has changed. */
+export type ChangeFeed = {
+  readonly changes: readonly FeedChange[];
+  readonly hasMore: boolean;
+  readonly nextCursor: string;
+};
+
 /** When a memory was stored, or when its event happened (storage time if unknown). */
 export const CLOCKS = ["learned", "happened"] as const satisfies readonly BrowseClock[];
 export const BROWSE_ORDERS = ["newest", "oldest"] as const;
@@ -221,6 +258,8 @@ export type BrowseMethods = {
   listSessions(query: SessionsQuery): Promise<ListedSessions>;
   /** Changes of memories, not stores. @throws SvcError invalid_argument, also for a malformed cursor */
   listChanges(query: ChangesQuery): Promise<ListedChanges>;
+  /** What became of an owner's memories, none left out. @throws SvcError invalid_argument for a cursor that is none, or ahead */
+  changes(query: FeedQuery): Promise<ChangeFeed>;
   /** Counts of everything in all states, of one owner or of all. */
   storeCounts(userId?: string): Promise<StoreCounts>;
 };

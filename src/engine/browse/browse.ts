@@ -25,7 +25,7 @@ import {
   SOURCE_TYPES,
 } from "../../domain/enums.ts";
 import { invalid } from "../../domain/errors.ts";
-import { parseInstantInput } from "../../domain/lifecycle.ts";
+import { isActive, parseInstantInput } from "../../domain/lifecycle.ts";
 import { type MemoryNode, statedTime } from "../../domain/node.ts";
 import { fromBase64Url, toBase64Url } from "../../lib/encoding.ts";
 import { type Instant, parseInstant } from "../../lib/instant.ts";
@@ -45,13 +45,14 @@ import type {
   Session,
   SessionPage,
 } from "../../ports/store/graph.ts";
-import type { AuditLog, Page } from "../../ports/store/records.ts";
+import type { AuditLog, ChangeLog, LoggedChange, Page } from "../../ports/store/records.ts";
 import type { EngineDeps } from "../deps.ts";
 import {
   BROWSE_ORDERS,
   type BrowsedPage,
   type BrowseFilters,
   type BrowseQuery,
+  type ChangeFeed,
   type ChangesQuery,
   CLOCKS,
   CONTRADICTION_STATUSES,
@@ -61,6 +62,8 @@ import {
   type EventsQuery,
   type Facet,
   type Facets,
+  type FeedChange,
+  type FeedQuery,
   type ListedChanges,
   type ListedContradictions,
   type ListedEdges,
@@ -258,6 +261,38 @@ export async function listChanges(
     operations: page.items,
     ...endOf(page, ({ createdAt: at, id }) => cursorOf({ at, id })),
   };
+}
+
+export async function changes(
+  { store }: Pick<EngineDeps<ChangeLog>, "store">,
+  { userId, since, limit }: FeedQuery,
+): Promise<ChangeFeed> {
+  const after = parseSince(since);
+  const query = { userId: parseUserId(userId), after, limit: parsePageLimit(limit) };
+  const { items, hasMore, newest } = await store.changesAfter(query);
+  // A restored copy has fewer.
+  if (after !== undefined && after > newest) throw invalid("since", "is no cursor of this memory");
+  const last = items.at(-1)?.place ?? after ?? newest;
+  return { changes: items.map(toFeedChange), hasMore, nextCursor: String(last) };
+}
+
+/** A place in the log; undefined: its end. */
+function parseSince(value: unknown): number | undefined {
+  const text = parseOptionalText(value, "since") ?? "0";
+  if (text === "now") return undefined;
+  if (!/^\d{1,9}$/.test(text)) throw invalid("since", "is no cursor of the feed, nor now");
+  return Number(text);
+}
+
+function toFeedChange({ place, was, ...change }: LoggedChange): FeedChange {
+  return { ...change, cursor: String(place), change: kindOf(was, change.state) };
+}
+
+function kindOf(was: LoggedChange["was"], state: LoggedChange["state"]): FeedChange["change"] {
+  if (state === undefined) return "forgotten";
+  if (was === undefined) return "stored";
+  if (state === "superseded" || state === "deprecated" || state === "archived") return state;
+  return isActive(was) ? "changed" : "restored";
 }
 
 export async function listSessions(

@@ -1,4 +1,5 @@
-import type { KeptBlob } from "../../domain/node.ts";
+import type { LifecycleState } from "../../domain/enums.ts";
+import type { KeptBlob, MemoryNode } from "../../domain/node.ts";
 import type { AllOwners, Owner } from "../../domain/owner.ts";
 import type { auditRecordForm } from "../../domain/records/audit.ts";
 import type { ValueOf } from "../../lib/form.ts";
@@ -55,6 +56,28 @@ export type AuditLog = {
   auditRecordsOf(page: AuditRecordPage): Promise<Page<AuditRecord>>;
   changesOf(page: ChangePage): Promise<Page<AuditRecord>>;
   auditRecordsOn(page: AuditRecordsOnTarget): Promise<Page<AuditRecord>>;
+};
+
+/** A memory that became what it is. */
+export type LoggedChange = {
+  /** In the log of its owner, from 1. */
+  readonly place: number;
+  readonly nodeId: Uuid;
+  /** The state before; undefined for a new memory, and an erased one. */
+  readonly was: LifecycleState | undefined;
+  /** The state afterwards; undefined: erased. */
+  readonly state: LifecycleState | undefined;
+  readonly at: Instant;
+  /** As it is now; undefined: erased since. */
+  readonly node: MemoryNode | undefined;
+};
+
+/** States of an owner's memories in the order of the commits: a place is never filled once a later one can be read. */
+export type ChangeLog = {
+  /** @param page without `after`: from the newest place on @returns `newest`: the last place of the log; 0 if it is empty */
+  changesAfter(
+    page: Pick<ChangePage, "userId" | "limit"> & { readonly after: number | undefined },
+  ): Promise<Page<LoggedChange> & { readonly newest: number }>;
 };
 
 export type EventBlob = KeptBlob & { readonly event: Uuid };

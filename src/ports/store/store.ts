@@ -7,7 +7,14 @@ import type { Uuid } from "../../lib/uuid.ts";
 import type { EmbeddingIdentity } from "../models.ts";
 import type { Erasures, EventLog } from "./events.ts";
 import type { Activity, Browse, Graph } from "./graph.ts";
-import type { AuditLog, AuditRecord, BlobInspection, Blobs, ReceiptLog } from "./records.ts";
+import type {
+  AuditLog,
+  AuditRecord,
+  BlobInspection,
+  Blobs,
+  ChangeLog,
+  ReceiptLog,
+} from "./records.ts";
 import type { IndexRebuild, NodeKey, SearchIndex } from "./search-index.ts";
 import type { ExtractionQueue, Organizing, Upkeep, WorkQueue } from "./work.ts";
 
@@ -25,6 +32,7 @@ export type Store<Key = NodeKey> = EventLog &
   WorkQueue &
   ExtractionQueue &
   AuditLog &
+  ChangeLog &
   Organizing<Key> &
   Upkeep &
   Browse &

@@ -14,6 +14,8 @@ import { OVERVIEW_PARTS } from "../../domain/overview.ts";
 import {
   BROWSE_ORDERS,
   type BrowsedPage,
+  CHANGE_KINDS,
+  type ChangeFeed,
   CLOCKS,
   CONTRADICTION_STATUSES,
   type Facet,
@@ -175,6 +177,32 @@ const changePageView = noted(
     nextCursor,
   }),
   { id: "ChangePage" },
+);
+
+const changeFeedView = noted(
+  view<ChangeFeed>()({
+    changes: list(
+      noted(
+        object<ChangeFeed["changes"][number]>({
+          cursor: noted(text, { description: "since of a call that goes on after this change." }),
+          at: instant,
+          change: noted(member(CHANGE_KINDS), {
+            description: "changed: another active state, such as contested.",
+          }),
+          nodeId: uuid,
+          state: noted(nullable(member(LIFECYCLE_STATES)), { description: "Afterwards." }),
+          node: noted(nullable(nodeForm), {
+            description: "As it is now; null if it has been forgotten since.",
+          }),
+        }),
+        { id: "FeedChange" },
+      ),
+    ),
+    count: told(onPage, ({ changes }) => changes.length),
+    hasMore: flag,
+    nextCursor: noted(text, { description: "since of the next call, also if nothing changed." }),
+  }),
+  { id: "ChangeFeed" },
 );
 
 const limit = wholeNumber([1, LIMITS.nodeQueryMax], 100);
@@ -353,6 +381,27 @@ const changesOperation = defineOperation({
   http: { route: "get /v1/operations" },
 });
 
+/** Also an endless answer; see `surface/http/change-stream.ts`. */
+export const feedOperation = defineOperation({
+  name: "changes",
+  summary: "Follow what becomes of memories",
+  description:
+    "Stored, changed, replaced, restored and forgotten memories in the order of the commits, none left out; a forgotten one without its text. " +
+    "With `Accept: text/event-stream` the answer goes on as server-sent events, each with its cursor as id; `Last-Event-ID` continues after it.",
+  request: {
+    user_id: ownerInQuery,
+    since: httpField(
+      z.string().optional().meta({
+        description: "next_cursor of the answer before, or now. Absent: from the beginning.",
+      }),
+    ),
+    limit,
+  },
+  run: async ({ engine }, query) => engine().changes(query),
+  answer: changeFeedView,
+  http: { route: "get /v1/changes" },
+});
+
 /** Operations for browsing memories. Their paths precede those of one memory, which would match them. */
 const profileView = noted(
   object<Overview>({
@@ -413,5 +462,6 @@ export const BROWSE_OPERATIONS = part(
   entitiesOperation,
   contradictionsOperation,
   changesOperation,
+  feedOperation,
   profileOperation,
 );

@@ -3,10 +3,11 @@ import { getPath } from "hono/utils/url";
 import { reasonCode } from "../../domain/errors.ts";
 import type { KeptBlob } from "../../domain/node.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
+import { feedOperation } from "../contract/browse.ts";
 import { type Caller, optionalOwner } from "../contract/core/caller.ts";
 import type { Examine } from "../contract/core/examination.ts";
 import type { Log } from "../contract/core/log.ts";
-import type { HttpBinding } from "../contract/core/operation.ts";
+import type { CallContext, HttpBinding } from "../contract/core/operation.ts";
 import { OPERATIONS } from "../contract/core/operations.ts";
 import { type HttpParts, OWNER_PARAMETER } from "../contract/core/request.ts";
 import { healthOperation } from "../contract/service.ts";
@@ -28,6 +29,7 @@ import { createOriginCheck, type OriginRules, refuseUnreadable } from "../listen
 import { accessLog, answerFailure } from "./access-log.ts";
 import type { AppEnv, HttpApp } from "./app-env.ts";
 import { answerBlob } from "./blob-answer.ts";
+import { answerStream, type FeedPage, wantsStream } from "./change-stream.ts";
 import { addDocumentation, DOCUMENTATION_PATHS } from "./documentation.ts";
 import {
   addInspector,
@@ -65,6 +67,8 @@ export type HttpAppDeps = {
   /** Counts requests and answers `/metrics`. Default: that path does not exist. */
   readonly metrics?: MetricsAccess | undefined;
   readonly log: Log;
+  /** Ends answers that would stay open indefinitely. Default: never. */
+  readonly closing?: AbortSignal | undefined;
 };
 
 /** From a request to its answer. */
@@ -204,7 +208,7 @@ async function answerRoute(route: Route, context: Context<AppEnv>): Promise<Resp
 }
 
 async function answerCall(
-  { binding, deps }: Route,
+  { binding, deps, authenticate }: Route,
   context: Context<AppEnv>,
   caller: Caller,
   body: unknown,
@@ -212,16 +216,19 @@ async function answerCall(
   const request = context.req.raw;
   // Health checks may use a different address each time.
   const asked = readQuery(binding.isPublic ? "" : request.url);
-  const call = binding.prepare({
+  const parts: HttpParts = {
     params: context.req.param(),
     ...asked,
     idempotencyKey: request.headers.get("idempotency-key") ?? undefined,
     body,
-  });
+  };
+  const isStream = binding === feedOperation.http && wantsStream(request);
+  const since = isStream ? request.headers.get("last-event-id") || undefined : undefined;
+  const call = binding.prepare(since === undefined ? parts : partsSince(parts, since));
   const beginTurn = (): void => context.env?.turn?.(request, "server");
   if (binding.takesFile !== true) beginTurn();
   const engine = deps.engine();
-  const answer = await call({
+  const callContext: CallContext = {
     engine: () => {
       if (engine === undefined) throw new Error("a public operation asked for the engine");
       return engine;
@@ -239,7 +246,22 @@ async function answerCall(
     get signal() {
       return request.signal;
     },
-  });
+  };
+  const answer = await call(callContext);
+  if (isStream) {
+    const pageAfter = async (cursor: string) => {
+      // The key may have been revoked.
+      authenticate(request.headers.get("authorization") ?? undefined);
+      return await binding.prepare(partsSince(parts, cursor))(callContext);
+    };
+    const signal = AbortSignal.any([request.signal, ...(deps.closing ? [deps.closing] : [])]);
+    // SAFETY: the form of the operation's answer.
+    return answerStream(
+      answer as FeedPage,
+      pageAfter as (cursor: string) => Promise<FeedPage>,
+      signal,
+    );
+  }
   // SAFETY: what answers with bytes answers with a blob.
   if (binding.response.shape.kind === "bytes")
     return answerBlob(answer as KeptBlob, request.headers);
@@ -250,6 +272,10 @@ async function answerCall(
 async function* arriving({ body }: Request, beginTurn: () => void): AsyncGenerator<Uint8Array> {
   yield* body ?? [];
   beginTurn();
+}
+
+function partsSince(parts: HttpParts, since: string): HttpParts {
+  return { ...parts, query: { ...parts.query, since } };
 }
 
 /** The calling program: its own name for itself, else the first word of its `User-Agent`. */

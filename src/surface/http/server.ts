@@ -64,6 +64,7 @@ function serviceOf(deps: HttpServerDeps, opening: Promise<MemoryEngine>): Servic
     () => undefined,
   );
   const mcp = deps.mcp?.(() => opening);
+  const closing = new AbortController();
   const app = createHttpApp({
     engine: () => engine,
     version: deps.version,
@@ -78,10 +79,12 @@ function serviceOf(deps: HttpServerDeps, opening: Promise<MemoryEngine>): Servic
     inspector: deps.inspector,
     metrics: deps.metrics,
     log: deps.log,
+    closing: closing.signal,
   });
   return {
     answer: (request, turn) => app.fetch(request, { turn }),
     endStreams: async () => {
+      closing.abort();
       await mcp?.endStreams();
     },
   };

@@ -177,6 +177,7 @@ async function readsOfWork(store: Store, eventId: Uuid): Promise<void> {
   await store.forgettings("ada");
   await store.receipts({ ...ADA, limit: 9 });
   await store.changesOf({ ...ADA, limit: 9 });
+  await store.changesAfter({ ...ADA, after: 0, limit: 9 });
   await store.usesOf({ ...ADA, nodeId: freshId(), limit: 9 });
 }
 

@@ -5,7 +5,7 @@ import type { Database, Sql, SqlValue } from "../../../src/adapters/postgres/con
  * with the owner who had the thing when it was written.
  */
 const OF_OWNERS =
-  /\b(?:FROM|JOIN|UPDATE|INTO|TABLE)\s+(owners|events|nodes|edges|node_evidence|work|receipts|receipt_nodes|vectors|vector_staging|lexical_documents|lexical_postings|blobs|blob_uses)\b/i;
+  /\b(?:FROM|JOIN|UPDATE|INTO|TABLE)\s+(owners|events|nodes|edges|node_evidence|work|receipts|receipt_nodes|vectors|vector_staging|lexical_documents|lexical_postings|blobs|blob_uses|changes)\b/i;
 /** A condition that leaves one owner, or the owners that were given; or a row that names its own. */
 const NAMES_OWNER =
   /\bowner(?:, \w+\))?\s*(?:=|IN|>)\s*(?:ANY\s*)?\(?\s*\$\d+::bigint|INSERT INTO \w+\s*\(owner\b|INSERT INTO \w+\s*\([^)]*\bowner\b/i;

@@ -1,4 +1,5 @@
 import { moveBlobs } from "../../sql/blobs.ts";
+import { joinChanges } from "../../sql/changes.ts";
 import { forgetWalkPlaces } from "../../sql/organizing.ts";
 import type { HandOver } from "../../sql/owners.ts";
 import { requireManifest } from "../../sql/settings.ts";
@@ -45,6 +46,7 @@ async function renameMemories(sql: Sql, source: OwnerKey, target: OwnerKey): Pro
     await sql.run(`DELETE FROM ${table} WHERE owner = $1::bigint`, target);
   }
   const tables = [
+    "changes",
     "nodes",
     "edges",
     "vectors",
@@ -128,6 +130,7 @@ async function joinMemories(sql: Sql, source: OwnerKey, target: OwnerKey): Promi
     source,
   );
   await forgetEntries(sql, source, target);
+  await run(sql, joinChanges(source, target));
   // In two steps, so that no two have the same key in between.
   await sql.run(
     `UPDATE vectors v SET key = -r.rank FROM ${RANKED} WHERE v.owner = $2::bigint AND r.owner = v.owner AND r.key = v.key`,

@@ -434,8 +434,46 @@ const PARTS: readonly string[] = [
 
 const SEARCH_TABLES: readonly string[] = [...VECTORS, ...PARTS, ...WORDS];
 
+/** An owner's memories as their states became what they are, in the order of the commits: a writer holds the owner's lock until then. */
+const CHANGE_LOG: readonly string[] = [
+  `CREATE TABLE changes (
+    owner ${OWNER},
+    key ${KEY} NOT NULL,
+    node uuid NOT NULL,
+    -- The state before; null for a new memory, and an erased one.
+    was ${TEXT},
+    -- Null: erased.
+    state ${TEXT},
+    at ${INSTANT} NOT NULL,
+    PRIMARY KEY (owner, key)
+  )`,
+  `INSERT INTO changes SELECT owner, row_number() OVER (PARTITION BY owner ORDER BY key), id, NULL, lifecycle_state, updated_at FROM nodes`,
+  `CREATE FUNCTION svc_note_change() RETURNS trigger LANGUAGE plpgsql AS $$
+  DECLARE
+    erased text := (SELECT erased_at FROM erasures x WHERE x.owner = OLD.owner AND x.event_id = OLD.id);
+  BEGIN
+    IF TG_OP = 'DELETE' THEN
+      NEW := OLD;
+      NEW.lifecycle_state := NULL;
+      NEW.updated_at := coalesce(erased, OLD.updated_at);
+    ELSIF erased IS NOT NULL THEN
+      RETURN NULL;
+    END IF;
+    PERFORM 1 FROM owners WHERE owner = NEW.owner FOR UPDATE;
+    INSERT INTO changes SELECT NEW.owner, coalesce(max(key), 0) + 1, NEW.id, CASE TG_OP WHEN 'UPDATE' THEN OLD.lifecycle_state END,
+      NEW.lifecycle_state, NEW.updated_at FROM changes WHERE owner = NEW.owner;
+    RETURN NULL;
+  END $$`,
+  `CREATE TRIGGER changes_begin_or_end AFTER INSERT OR DELETE ON nodes FOR EACH ROW EXECUTE FUNCTION svc_note_change()`,
+  `CREATE TRIGGER changes_continue AFTER UPDATE OF lifecycle_state ON nodes FOR EACH ROW
+    WHEN (NEW.lifecycle_state <> OLD.lifecycle_state) EXECUTE FUNCTION svc_note_change()`,
+];
+
 /** The steps from each version of the tables to the next. A released version is never edited. */
-const STEPS: readonly (readonly string[])[] = [[...CORE_TABLES, ...SEARCH_TABLES, ...WORK_TABLES]];
+const STEPS: readonly (readonly string[])[] = [
+  [...CORE_TABLES, ...SEARCH_TABLES, ...WORK_TABLES],
+  CHANGE_LOG,
+];
 /** The functions that triggers of the tables call. */
 export const FUNCTIONS: ReadonlySet<string> = new Set(
   STEPS.flat().flatMap(

@@ -24,4 +24,5 @@ export const DATABASE_TABLES: Readonly<Record<string, TableUse>> = {
   node_evidence: derived("the nodes"),
   lexical_documents: derived("the nodes"),
   lexical_postings: derived("the nodes"),
+  changes: derived("the nodes"),
 };

@@ -3,6 +3,7 @@ import { SvcError } from "../../../domain/errors.ts";
 import { fromPayload } from "../../../domain/search/turns.ts";
 import { asInstant } from "../../../lib/instant.ts";
 import { moveBlobs } from "../../sql/blobs.ts";
+import { joinChanges } from "../../sql/changes.ts";
 import { forgetWalkPlaces } from "../../sql/organizing.ts";
 import type { HandOver } from "../../sql/owners.ts";
 import { native, run } from "../connection/run.ts";
@@ -40,6 +41,7 @@ function moveRows(database: Database, from: number, into: number): void {
     database,
     vectors.map(({ key }) => key),
   );
+  run(database, joinChanges(from, into));
   for (const table of ["nodes", "edges", "events", "work"]) {
     // A recurring job of both becomes one.
     database.query(`UPDATE OR REPLACE ${table} SET owner = ? WHERE owner = ?`).run(into, from);

@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { hasRow } from "../connection/ask.ts";
-import { CORE_TABLES } from "./tables.ts";
+import { CHANGE_LOG, CORE_TABLES } from "./tables.ts";
 
 /**
  * The tables of a pack, as ordered steps. A released step is never edited: a change is a new step. `core` steps run in the main
@@ -29,7 +29,10 @@ export const PAGE_SIZE = 8192;
 export function migrations(part: PackPart, dimension: number): readonly SchemaStep[] {
   switch (part) {
     case "core":
-      return [{ version: 1, name: FIRST_STEP, sql: CORE_TABLES, table: "events" }];
+      return [
+        { version: 1, name: FIRST_STEP, sql: CORE_TABLES, table: "events" },
+        { version: 2, name: "changes", sql: CHANGE_LOG, table: "changes" },
+      ];
     case "vectors":
       return [
         { version: 1, name: "vectors", sql: vectorTables(dimension), table: "vectors_sequence" },

@@ -380,3 +380,30 @@ export const CORE_TABLES: string = [
   ERASURES,
   BLOBS,
 ].join("");
+
+/** An owner's memories as their states became what they are, in the order of the commits. Triggers keep it, whoever writes. */
+export const CHANGE_LOG: string = (() => {
+  const note = (row: string, values: string): string =>
+    `INSERT INTO changes SELECT ${row}.owner, coalesce(max(key), 0) + 1, ${row}.id, ${values} FROM changes WHERE owner = ${row}.owner;`;
+  return `
+CREATE TABLE changes (
+  owner INTEGER NOT NULL,
+  key INTEGER NOT NULL,
+  node TEXT NOT NULL,
+  -- The state before; null for a new memory, and an erased one.
+  was TEXT,
+  -- Null: erased.
+  state TEXT,
+  at TEXT NOT NULL,
+  PRIMARY KEY (owner, key)
+) STRICT, WITHOUT ROWID;
+INSERT INTO changes SELECT owner, row_number() OVER (PARTITION BY owner ORDER BY key), id, NULL, lifecycle_state, updated_at FROM nodes;
+CREATE TRIGGER changes_begin AFTER INSERT ON nodes
+BEGIN ${note("NEW", "NULL, NEW.lifecycle_state, NEW.updated_at")} END;
+CREATE TRIGGER changes_continue AFTER UPDATE OF lifecycle_state ON nodes
+WHEN NEW.lifecycle_state <> OLD.lifecycle_state AND NOT EXISTS (SELECT 1 FROM erasures WHERE event_id = NEW.id)
+BEGIN ${note("NEW", "OLD.lifecycle_state, NEW.lifecycle_state, NEW.updated_at")} END;
+CREATE TRIGGER changes_end AFTER DELETE ON nodes
+BEGIN ${note("OLD", "NULL, NULL, coalesce((SELECT erased_at FROM erasures WHERE event_id = OLD.id), OLD.updated_at)")} END;
+`;
+})();
