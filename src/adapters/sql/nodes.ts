@@ -377,10 +377,14 @@ export function* readChain(walk: ChainRead): sql.Steps<readonly MemoryNode[]> {
 
 /** Memories that a store keeps at hand. */
 export type Held = {
-  /** Those of an owner that are held and as they are in the store. */
-  of(userId: string, keys: readonly number[]): KeyedNode<number>[];
-  /** Takes active ones with short texts that were read right after `of` did not have them. */
-  hold(nodes: readonly KeyedNode<number>[]): void;
+  /** Those of an owner that are held and as they are in the store; and what takes the others, read after this. */
+  of(
+    userId: string,
+    keys: readonly number[],
+  ): {
+    readonly found: KeyedNode<number>[];
+    readonly hold: (nodes: readonly KeyedNode<number>[]) => void;
+  };
 };
 /** How a store reads memories. Absent: it holds none. */
 export type KeyedAccess = Pick<sql.Access, "read"> & { readonly held?: () => Held | undefined };
@@ -487,13 +491,12 @@ async function readHeld(
   userId: string,
   keys: readonly number[],
 ): Promise<KeyedNode<number>[]> {
-  const holder = held?.();
-  const found = holder?.of(userId, keys) ?? [];
+  const { found = [], hold } = held?.()?.of(userId, keys) ?? {};
   if (found.length === keys.length) return found;
   const known = new Set(found.map(({ key }) => key));
   const rest = keys.filter((key) => !known.has(key));
   const fresh = await read(userId, () => readKeyed(userId, "key", rest));
-  holder?.hold(fresh);
+  hold?.(fresh);
   return [...found, ...fresh];
 }
 

@@ -1,7 +1,9 @@
+import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
+import { HeldNodes } from "../../../src/adapters/sqlite/read/held-nodes.ts";
 import type { MemoryNode } from "../../../src/domain/node.ts";
 import type { NodeKey } from "../../../src/ports/store/search-index.ts";
-import { freshId, put, unit } from "../../contract/samples.ts";
+import { aNode, anEvent, freshId, put, unit } from "../../contract/samples.ts";
 import { directoryPack, filePack } from "../../contract/sqlite-pack.ts";
 import { write } from "../../contract/store-change.ts";
 import { anErasure } from "../../contract/store-erasures.ts";
@@ -52,3 +54,18 @@ async function readOne(
   const [found] = await store.nodesByKey(userId, keys, "beginnings");
   return found?.node;
 }
+
+test("what was read before a change is not held after it", async () => {
+  const database = new Database(":memory:");
+  database.run("CREATE TABLE nodes (key INTEGER, text TEXT); CREATE TABLE owners (key INTEGER)");
+  database.run("INSERT INTO nodes VALUES (1, 'tea')");
+  const held = new HeldNodes(database);
+  const before = { key: 1, node: aNode(anEvent(), { content: "tea" }) };
+  const slow = held.of("ada", [1]);
+  database.run("UPDATE nodes SET text = 'coffee'");
+  expect(held.of("ada", [1]).found).toEqual([]);
+  slow.hold([before]);
+  expect(held.of("ada", [1]).found).toEqual([]);
+  held.of("ada", [1]).hold([before]);
+  expect(held.of("ada", [1]).found).toEqual([before]);
+});

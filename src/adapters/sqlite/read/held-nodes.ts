@@ -34,6 +34,7 @@ export class HeldNodes implements Held {
   readonly #nodes = new Map<number, KeyedNode<number>>();
   readonly #writer: Database;
   #room = ROOM;
+  #cleared = 0;
   #state: string | undefined;
 
   /** @param writer writes all that this process writes */
@@ -42,17 +43,21 @@ export class HeldNodes implements Held {
     writer.run(WATCH);
   }
 
-  of(userId: string, keys: readonly number[]): KeyedNode<number>[] {
+  of(userId: string, keys: readonly number[]) {
     const state = ask<string>(this.#writer, STATE);
     if (state !== this.#state) this.clear();
     this.#state = state;
-    return keys.flatMap((key) => {
+    const found = keys.flatMap((key) => {
       const held = this.#nodes.get(key);
       return held?.node.userId === userId ? held : [];
     });
+    const since = this.#cleared;
+    return { found, hold: (nodes: readonly KeyedNode<number>[]) => this.#hold(nodes, since) };
   }
 
-  hold(nodes: readonly KeyedNode<number>[]): void {
+  /** @param since nodes read before a later clearing may be older than what is held */
+  #hold(nodes: readonly KeyedNode<number>[], since: number): void {
+    if (since !== this.#cleared) return;
     if (this.#room <= 0) this.clear();
     for (const keyed of nodes) {
       freeze(keyed.node);
@@ -62,6 +67,7 @@ export class HeldNodes implements Held {
   }
 
   clear(): void {
+    this.#cleared += 1;
     this.#nodes.clear();
     this.#room = ROOM;
   }
