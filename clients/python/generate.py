@@ -7,6 +7,7 @@ asynchronously.
 from __future__ import annotations
 
 import json
+import keyword
 import re
 import subprocess
 import sys
@@ -48,7 +49,7 @@ ASYNC_TO_SYNC = (
     (r"\bAsync(Client|Api|Memory|Operations)\b", r"\1"),
     (r"\basync_operations\b", "operations"),
     (r"\b__a(enter|exit)__\b", r"__\1__"),
-    (r"\baclose\b", "close"),
+    (r"\ba(close|read|iter_bytes)\b", r"\1"),
     (r"\b_async\b", "_sync"),
     (r"``_mem0_sync.py`` is made of this file by ``generate.py``\.", "Made of ``_mem0_async.py``. Do not edit."),
     (r"The asynchronous client\. .*generate.py``\.", "The synchronous client, made of ``_async.py``. Do not edit."),
@@ -111,7 +112,8 @@ def parameters(operation: dict[str, Any], place: str) -> list[dict[str, Any]]:
 
 
 def python_name(name: str) -> str:
-    return name.lower().replace("-", "_")
+    plain = name.lower().replace("-", "_")
+    return f"{plain}_" if keyword.iskeyword(plain) else plain
 
 
 def wire_name(parameter: dict[str, Any]) -> str:
@@ -120,7 +122,8 @@ def wire_name(parameter: dict[str, Any]) -> str:
 
 
 def query_type(operation: dict[str, Any]) -> str:
-    lines = [f"    {p['name']}: {type_of(p['schema'])}\n" for p in parameters(operation, "query") if p["name"] != "user_id"]
+    named = [p for p in parameters(operation, "query") if p["name"] != "user_id" and not keyword.iskeyword(p["name"])]
+    lines = [f"    {p['name']}: {type_of(p['schema'])}\n" for p in named]
     name = "".join(word.capitalize() for word in operation["operationId"].split("_"))
     return f"\n\nclass {name}Query(TypedDict, total=False):\n{''.join(lines)}" if lines else ""
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from svc_memory import InvalidArgument, Memory, NoProgram, NotFound, SvcError
+from svc_memory import AsyncMemory, InvalidArgument, Memory, NoProgram, NotFound, SvcError
 from svc_memory._line import _Socket
 from svc_memory._local import LocalServer
 
@@ -25,7 +25,7 @@ for number in range(1000):
 """
 
 
-def server_of(memory: Memory) -> int:
+def server_of(memory: Memory | AsyncMemory) -> int:
     """The number of the process that serves."""
     source = memory.api._source
     assert isinstance(source, LocalServer)
@@ -69,6 +69,19 @@ def test_a_killed_server_is_followed_by_another(tmp_path: Path) -> None:
         os.kill(server_of(memory), signal.SIGKILL)
         again = memory.store("another text")["node_id"]
         assert {node["id"] for node in memory.all()} == {stored, again}
+
+
+async def test_a_task_follows_changes_over_a_server_that_dies(tmp_path: Path) -> None:
+    async with AsyncMemory(tmp_path / "memory.pack", user_id="anna") as memory:
+        await memory.store("one")
+        seen = []
+        async for change in memory.changes(follow=True):
+            seen.append(change["node"] and change["node"]["content"])
+            if len(seen) == 3:
+                break
+            os.kill(server_of(memory), signal.SIGKILL)
+            await memory.store(("two", "three")[len(seen) - 1])
+        assert seen == ["one", "two", "three"]
 
 
 # Newer versions of Python warn of a fork beside threads, which is what is tried.

@@ -86,6 +86,36 @@ def test_forgetting_erases_after_a_preview_that_changes_nothing(memory_of: Memor
     assert "4711" not in "".join(texts(memory.events()))
 
 
+def test_changes_are_told_in_order_and_followed_from_any_of_them(memory_of: MemoryOf) -> None:
+    memory = memory_of("followed")
+    tea = memory.store("Anna drinks tea\u2028at five")["node_id"]
+    memory.replace(tea, "Anna drinks coffee")
+    told = [(one["change"], one["node"]["content"] if one["node"] else None) for one in memory.changes()]
+    assert told == [
+        ("stored", "Anna drinks tea\u2028at five"),
+        ("stored", "Anna drinks coffee"),
+        ("superseded", "Anna drinks tea\u2028at five"),
+    ]
+    following = memory.changes(follow=True)
+    followed = [next(following) for _ in told]
+    assert [one["change"] for one in followed] == [change for change, _ in told]
+    memory.forget(tea)
+    last = next(following)
+    assert (last["change"], last["node_id"], last["node"]) == ("forgotten", tea, None)
+    assert [one["cursor"] for one in memory.changes(since=followed[-1]["cursor"])] == [last["cursor"]]
+    with pytest.raises(InvalidArgument, match="since"):
+        next(memory.changes(since="99", follow=True))
+
+
+def test_a_profile_says_at_a_glance_what_is_known(memory_of: MemoryOf) -> None:
+    memory = memory_of("profile")
+    memory.store("Always answer in French", node_type="instruction")
+    profile = memory.profile(max_tokens=100)
+    assert [(one["part"], one["text"]) for one in profile["entries"]] == [("instructions", "Always answer in French")]
+    assert "Always answer in French" in profile["text"]
+    assert memory.profile(max_tokens=0)["entries"] == []
+
+
 def test_without_an_owner_it_is_that_of_the_pack(pack: Path, memory_of: MemoryOf) -> None:
     with Memory(pack) as memory:
         owner = memory.owner()

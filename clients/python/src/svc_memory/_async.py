@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 import uuid
@@ -115,6 +116,39 @@ class AsyncApi(AsyncOperations):
                     raise
             await anyio.sleep(_PAUSE * 2 ** (attempt - 1))
         raise AssertionError("a call has at least one try")
+
+    async def follow(self, since: str | None, user_id: str | None) -> AsyncIterator[Any]:
+        """Changes after a cursor as they come, for ever; a connection that ends is made again."""
+        failures = 0
+        while True:
+            address = await self._address()
+            params = _wire.query_of({"since": since, "user_id": user_id})
+            headers = {"accept": "text/event-stream"}
+            try:
+                async with self._client_for(address).stream("GET", "/v1/changes", params=params, headers=headers) as answer:
+                    if not answer.is_success:
+                        await answer.aread()
+                        _wire.read(answer, address.url, raw=False)
+                    rest = b""
+                    async for part in answer.aiter_bytes():
+                        failures = 0
+                        *lines, rest = (rest + part).split(b"\n")
+                        for line in lines:
+                            if line.startswith(b"id: "):
+                                since = line[4:].decode()
+                            elif line.startswith(b"data: "):
+                                yield json.loads(line[6:])
+            except httpx.TransportError as error:
+                if isinstance(self._source, LocalServer) and not isinstance(error, httpx.TimeoutException):
+                    self._source.lost(address)
+                failures += 1
+                if failures == _TRIES:
+                    raise _wire.unreachable(address.url, error, self._timeout) from error
+            except SvcError as error:
+                failures += 1
+                if failures == _TRIES or not _wire.may_pass(error):
+                    raise
+            await anyio.sleep(_PAUSE * 2**failures)
 
     async def aclose(self) -> None:
         """Ends the connections, and the server if this was its last user."""
@@ -345,6 +379,30 @@ class AsyncMemory:
             if not page["has_more"]:
                 return
             options["cursor"] = page["next_cursor"]
+
+    async def changes(
+        self, *, since: str | None = None, follow: bool = False, user_id: str | None = None
+    ) -> AsyncIterator[models.FeedChange]:
+        """What became of memories in the order of the commits: ``stored``, ``superseded``, ``forgotten`` and so on.
+
+        ``since`` is the ``cursor`` of the last one that is known, or ``now``; without it, all. With ``follow`` it goes on for
+        ever.
+        """
+        owner = user_id or await self.owner()
+        if follow:
+            async for change in self.api.follow(since, owner):
+                yield change
+        while True:
+            page = await self.api.changes(since=since, limit=_PAGE, user_id=owner)
+            for change in page["changes"]:
+                yield change
+            if not page["has_more"]:
+                return
+            since = page["next_cursor"]
+
+    async def profile(self, *, user_id: str | None = None, **options: Unpack[models.ProfileQuery]) -> models.Profile:
+        """What is known of a person at a glance: ``text`` for a prompt, of at most ``max_tokens`` tokens, and its ``entries``."""
+        return await self.api.profile(user_id=user_id or await self.owner(), **options)
 
     async def ready(self, *, timeout: float = 60.0) -> str:
         """Waits until the memory answers, and returns the version of its program, which must be one that this client knows."""
