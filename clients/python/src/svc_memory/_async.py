@@ -88,7 +88,7 @@ class AsyncApi(AsyncOperations):
         *,
         query: Mapping[str, Any] | None = None,
         headers: Mapping[str, str | None] | None = None,
-        body: object = None,
+        body: Any = None,
         raw: bool = False,
     ) -> Any:
         is_file = isinstance(body, bytes)
