@@ -6,6 +6,7 @@ import type { Recalled, RecallRequest } from "./recall.ts";
 import type { HookAnswer, HookRequest } from "./receive.ts";
 import {
   addShown,
+  claimSweep,
   environment,
   forgetShown,
   logRun,
@@ -29,6 +30,8 @@ export type HookPlace = {
   readonly ask: (request: HookRequest, answered: (answer: HookAnswer) => void) => Promise<boolean>;
   /** Searches in this process, by words alone. Absent: it cannot. */
   readonly search?: ((request: RecallRequest) => Promise<Recalled>) | undefined;
+  /** Starts a process that stores what transcripts say and no hook delivered. */
+  readonly sweep?: (() => void) | undefined;
 };
 
 /** Milliseconds for which a session is remembered that shows nothing new. */
@@ -79,7 +82,7 @@ type Done = { readonly did: string; readonly block?: string | undefined };
 async function handle(heard: Heard, place: HookPlace, end: number): Promise<Done> {
   const { mainFile } = place;
   if (mainFile === undefined) return { did: "failed:no_pack" };
-  if (heard.moment === "start") begin(heard);
+  if (heard.moment === "start") begin(heard, place);
   const project = projectAt(heard.folder);
   const turn = turnOf(heard, project, place.user);
   const recall = recallOf(heard, project, place.user);
@@ -101,9 +104,10 @@ async function handle(heard: Heard, place: HookPlace, end: number): Promise<Done
   return { did: stored === undefined ? "recalled" : `${stored}+recalled`, block: recalled.block };
 }
 
-function begin({ source, session }: Heard): void {
+function begin({ source, session }: Heard, { sweep }: HookPlace): void {
   if (source === "compact" || source === "clear") forgetShown(session);
   sweepShown(SHOWN_MS);
+  if (sweep !== undefined && session !== TRIAL_SESSION && claimSweep()) sweep();
 }
 
 async function searched(

@@ -177,6 +177,25 @@ function shownFile(session: string): string {
   return captureFolder("shown", short(session));
 }
 
+/** Minutes between two sweeps. */
+const SWEEP_EVERY = 60;
+
+/** Takes the right to sweep, which one process gets in an hour. */
+export function claimSweep(): boolean {
+  const marks = namesIn(captureFolder()).filter((name) => name.startsWith("sweep-"));
+  const now = Math.floor(Date.now() / 60_000);
+  if (marks.some((name) => Math.abs(now - Number(name.slice(6))) < SWEEP_EVERY)) return false;
+  try {
+    mkdirSync(captureFolder(), { recursive: true, mode: PRIVATE });
+    // Atomic: of two that begin at once, one gets it.
+    writeNewFile(captureFolder(`sweep-${now}`), "");
+  } catch {
+    return false;
+  }
+  for (const name of marks) rmSync(captureFolder(name), { force: true });
+  return true;
+}
+
 /** Turns that no process could store yet wait in the spool, those that the pack refused among the dead. */
 type Tray = "spool" | "dead";
 

@@ -1,7 +1,11 @@
 /** The process behind `svc hook`: reads one payload, answers in milliseconds, and always ends with 0. */
+import { spawn } from "node:child_process";
 import { existsSync, writeSync } from "node:fs";
+import { setPriority } from "node:os";
+import { SELF } from "../assistants/catalogue.ts";
 import { type HookPlace, runHook } from "../capture/hook.ts";
 import type { RecallRequest } from "../capture/recall.ts";
+import { environment } from "../capture/state.ts";
 import { introduce } from "../surface/mcp/link/handshake.ts";
 import { LineReader } from "../surface/mcp/link/lines.ts";
 import { reach } from "../surface/mcp/link/rendezvous.ts";
@@ -11,6 +15,8 @@ import { linkOf, packAt } from "./link.ts";
 const PAYLOAD_BYTES = 16 * 1024 * 1024;
 /** Milliseconds for the assistant to send its payload; a closed input ends it earlier. */
 const PAYLOAD_MS = 2000;
+
+const SWEEP_PRIORITY = 10;
 
 /** Runs `svc hook <client> --db-path <pack> [--user-id <owner>]`. Nothing is written to standard error. */
 export async function hook(args: readonly string[]): Promise<void> {
@@ -85,6 +91,7 @@ async function placeOf(dbPath: string | undefined, user: string | undefined): Pr
         const { recallFrom } = await import("./hook-words.ts");
         return await recallFrom(mainFile, request);
       },
+      sweep: () => startSweep(mainFile, user),
     }),
     ask: async (request, answered) => {
       const socket = link.address === undefined ? undefined : await reach(link.address);
@@ -103,6 +110,20 @@ async function placeOf(dbPath: string | undefined, user: string | undefined): Pr
       return true;
     },
   };
+}
+
+/** Goes on after this program, behind everything else on the machine. */
+function startSweep(mainFile: string, user: string | undefined): void {
+  const [program, ...rest] = SELF;
+  const owner = user === undefined ? {} : { SVC_MCP__USER_ID: user };
+  const child = spawn(program, [...rest, "capture", "sweep", mainFile], {
+    env: { ...environment, ...owner },
+    detached: true,
+    stdio: "ignore",
+  });
+  child.on("error", () => undefined);
+  child.unref();
+  if (child.pid !== undefined) setPriority(child.pid, SWEEP_PRIORITY);
 }
 
 async function ownPack(): Promise<string | undefined> {

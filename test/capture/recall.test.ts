@@ -230,3 +230,23 @@ test("where no process serves the pack, a prompt is answered by its words, from 
   rmSync(join(desk.folder, ".config/svc/keys"), { recursive: true });
   expect(await recallFrom(path, all).catch(({ code }) => code)).toBe("encryption_failed");
 });
+
+test("the start of a session begins a sweep, one in an hour; a prompt and a trial begin none", async () => {
+  let sweeps = 0;
+  const place: HookPlace = {
+    ...{ mainFile: join(desk.folder, "a.pack"), user: undefined, ask: async () => false },
+    sweep: () => {
+      sweeps += 1;
+    },
+  };
+  const hear = (event: string, session: string) => {
+    const common = { session_id: session, transcript_path: "/t.jsonl", cwd: desk.folder };
+    const payload = JSON.stringify({ ...common, hook_event_name: event, source: "startup" });
+    return runHook(payload, "claude-code", async () => place);
+  };
+  await hear("SessionStart", "svc-trial");
+  await hear("UserPromptSubmit", "b1");
+  expect(sweeps).toBe(0);
+  await Promise.all([hear("SessionStart", "b1"), hear("SessionStart", "b2")]);
+  expect(sweeps).toBe(1);
+});
