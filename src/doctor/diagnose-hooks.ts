@@ -3,8 +3,10 @@ import { dirname, isAbsolute, join } from "node:path";
 import { mainFileOf } from "../app/pack-path.ts";
 import { type ClientName, surroundings } from "../assistants/catalogue.ts";
 import { HOOKED, hooksOf } from "../assistants/hooks.ts";
+import { ownNotes } from "../capture/own-notes.ts";
 import { type Run, readRuns, readSwitches, waiting } from "../capture/state.ts";
 import type { Config } from "../config/schema.ts";
+import { shellWord } from "../lib/text.ts";
 import type { Finding } from "./checks.ts";
 
 /** Runs of which the times are shown. */
@@ -24,6 +26,9 @@ export function checkHooks(config: Config): Finding {
         client,
         first.file,
         runs.filter((run) => run.client === client),
+      ),
+      ...ownNotes(client, surroundings().home).map(
+        (path) => `${client} has notes of its own: svc import ${shellWord(path)}`,
       ),
     ];
   });

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { once } from "node:events";
-import { mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { createConnection, createServer } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { type HookPlace, runHook } from "../../src/capture/hook.ts";
+import { ownNotes } from "../../src/capture/own-notes.ts";
 import { joinProjects, listProjects, renameProject } from "../../src/capture/projects.ts";
 import { type RecallRequest, recall } from "../../src/capture/recall.ts";
 import { hookService, storeTurn } from "../../src/capture/receive.ts";
@@ -249,4 +250,22 @@ test("the start of a session begins a sweep, one in an hour; a prompt and a tria
   expect(sweeps).toBe(0);
   await Promise.all([hear("SessionStart", "b1"), hear("SessionStart", "b2")]);
   expect(sweeps).toBe(1);
+});
+
+test("notes that an assistant keeps for itself are named, links and empty folders are not", () => {
+  const home = join(desk.folder, "home");
+  const put = (path: string) => {
+    mkdirSync(dirname(join(home, path)), { recursive: true });
+    writeFileSync(join(home, path), "Answer briefly.");
+  };
+  put(".claude/CLAUDE.md");
+  put(".claude/projects/-w/memory/MEMORY.md");
+  put(".claude/projects/-v/s.jsonl");
+  mkdirSync(join(home, ".codex/memories"), { recursive: true });
+  symlinkSync(join(home, ".claude/CLAUDE.md"), join(home, ".codex/AGENTS.md"));
+  expect(ownNotes("claude-code", home)).toEqual([
+    join(home, ".claude/CLAUDE.md"),
+    join(home, ".claude/projects/-w/memory"),
+  ]);
+  expect(ownNotes("codex", home)).toEqual([]);
 });

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { homedir } from "node:os";
 import { dirname, resolve } from "node:path";
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { rememberPack } from "../../../app/own-pack.ts";
@@ -15,6 +16,7 @@ import type { RoundTrip } from "../../../assistants/round-trip.ts";
 import type { RemoteServer, ServerCommand } from "../../../assistants/server-entry.ts";
 import type { Config } from "../../../config/schema.ts";
 import { invalid } from "../../../domain/errors.ts";
+import { shellWord } from "../../../lib/text.ts";
 import type { ToolSet } from "../../contract/core/operation.ts";
 import type { CliContext } from "../context.ts";
 import { TOOL_SETS } from "../mcp-options.ts";
@@ -186,6 +188,8 @@ type Captured = {
   readonly change: ClientChange;
   readonly outcome: ChangeOutcome;
   readonly trials: readonly HookTrial[];
+  /** What the assistant notes for itself. */
+  readonly notes: readonly string[];
 };
 
 /** Adds the hooks that store and recall without being asked, if the person wants them. */
@@ -205,7 +209,9 @@ async function connectHooks(
   const isThere = outcome.status === "done" || outcome.status === "unchanged";
   const trials = options.verify && isThere ? await tryHooksOf(client) : [];
   if (trials.some(({ problem }) => problem !== undefined)) context.fail();
-  return { change, outcome, trials };
+  const { ownNotes } = await import("../../../capture/own-notes.ts");
+  const notes = ownNotes(client, homedir()).map(shellWord);
+  return { change, outcome, trials, notes };
 }
 
 async function hooksFor(
@@ -275,13 +281,15 @@ type Done = {
   readonly capture: Captured | undefined;
 };
 
-function reportHooks({ output }: CliContext, { change, outcome, trials }: Captured): void {
+function reportHooks({ output }: CliContext, { change, outcome, trials, notes }: Captured): void {
   if (outcome.status === "unchanged") output.line("Its hooks are there already.");
   if (outcome.status === "done") {
     output.line(`It remembers without being asked; svc capture shows what, and turns it off.`);
     if (outcome.copy !== undefined) output.line(`The previous file of hooks is ${outcome.copy}.`);
     if (change.title === "Codex")
       output.line("Codex runs no hook that it was not told to trust: open /hooks once.");
+    for (const path of notes)
+      output.line(`Its own notes stay its own, and can be remembered too: svc import ${path}`);
   }
   for (const { event, ms, problem } of trials) {
     if (problem === undefined) output.line(`Tested: ${event} in ${ms} ms.`);
