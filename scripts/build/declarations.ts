@@ -1,6 +1,6 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
-import ts from "typescript";
 
 export type DeclarationsInput = {
   /** Folder of the project, with its `tsconfig.json`. */
@@ -19,52 +19,45 @@ export type DeclarationsInput = {
  * @returns how many files were written
  * @throws Error with the compiler's words when the source cannot be declared; whether its types are right is checked elsewhere
  */
-export function writeDeclarations({ root, base, entries, out }: DeclarationsInput): number {
-  const program = createProgram({ root, base, entries, out });
+export function writeDeclarations(input: DeclarationsInput): number {
+  const { base, entries, out } = input;
+  const made = mkdtempSync(join(tmpdir(), "svc-declarations-"));
   const written = new Set<string>();
   const write = (path: string): void => {
-    if (written.has(path)) return;
-    written.add(path);
-    const text = declarationOf(program, path, root);
-    const target = join(out, relative(base, path).replace(/\.ts$/, ".d.ts"));
-    mkdirSync(dirname(target), { recursive: true });
-    writeFileSync(target, text.replace(RELATIVE_IMPORT, "$1.js$2"));
+    const place = relative(base, path).replace(/\.ts$/, ".d.ts");
+    if (written.has(place)) return;
+    written.add(place);
+    const text = readFileSync(join(made, place), "utf8");
+    mkdirSync(dirname(join(out, place)), { recursive: true });
+    writeFileSync(join(out, place), text.replace(RELATIVE_IMPORT, "$1.js$2"));
     for (const [, from = ""] of text.matchAll(/(?:from|import\()\s*"(\.[^"]*\.ts)"/g)) {
       write(join(dirname(path), from));
     }
   };
-  for (const entry of entries) write(entry);
+  try {
+    declareAll(input, made);
+    for (const entry of entries) write(entry);
+  } finally {
+    rmSync(made, { recursive: true, force: true });
+  }
   return written.size;
 }
 
 /** `from "./a.ts"` and `import("./a.ts")`. */
 const RELATIVE_IMPORT = /((?:from|import\()\s*"\.[^"]*)\.ts(")/g;
 
-function createProgram({ root, base, entries, out }: DeclarationsInput): ts.Program {
-  const config = ts.readConfigFile(join(root, "tsconfig.json"), ts.sys.readFile);
-  const { options } = ts.parseJsonConfigFileContent(config.config, ts.sys, root);
-  return ts.createProgram([...entries], {
-    ...options,
-    noEmit: false,
-    declaration: true,
-    emitDeclarationOnly: true,
-    rootDir: base,
-    outDir: out,
-  });
-}
-
-function declarationOf(program: ts.Program, path: string, root: string): string {
-  const file = program.getSourceFile(path);
-  if (file === undefined) throw new Error(`${relative(root, path)} is no part of the library`);
-  let declaration: string | undefined;
-  const { diagnostics } = program.emit(file, (_, text) => {
-    declaration = text;
-  });
-  if (declaration !== undefined && diagnostics.length === 0) return declaration;
-  const words = ts.formatDiagnostics(diagnostics, {
-    getCanonicalFileName: (name) => name,
-    getCurrentDirectory: () => root,
-    getNewLine: () => "\n",
-  });
-  throw new Error(`${relative(root, path)} cannot be declared\n${words}`);
+/** Has the compiler declare the modules and all that they import. */
+function declareAll({ root, base, entries }: DeclarationsInput, outDir: string): void {
+  const project = join(outDir, "tsconfig.json");
+  const compilerOptions = {
+    ...{ noEmit: false, declaration: true, emitDeclarationOnly: true, incremental: false },
+    ...{ noCheck: true, rootDir: base, outDir },
+    typeRoots: [join(root, "node_modules/@types")],
+  };
+  const own = { extends: join(root, "tsconfig.json"), files: entries, include: [] };
+  writeFileSync(project, JSON.stringify({ ...own, compilerOptions }));
+  const compiler = join(root, "node_modules/typescript-native/bin/tsc");
+  const command = [process.execPath, compiler, "--pretty", "false", "-p", project];
+  const { exitCode, stdout, stderr } = Bun.spawnSync(command, { cwd: root });
+  if (exitCode !== 0) throw new Error(`it cannot be declared\n${stdout}${stderr}`);
 }

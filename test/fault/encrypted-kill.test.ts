@@ -1,6 +1,6 @@
 /**
  * Kills processes that write to an encrypted pack, over and over.
- * The suite runs 5 rounds in each journal mode. A longer run:
+ * The suite runs 3 rounds in each journal mode. A longer run:
  *   SVC_FAULT_ROUNDS=100 bun test test/fault/encrypted-kill.test.ts
  */
 import { expect, test } from "bun:test";
@@ -18,7 +18,7 @@ import {
   useFolders,
 } from "../adapters/crypt/packs.ts";
 
-const ROUNDS = Number(process.env["SVC_FAULT_ROUNDS"] ?? 5);
+const ROUNDS = Number(process.env["SVC_FAULT_ROUNDS"] ?? 3);
 const WRITER = join(import.meta.dir, "encrypted-writer.ts");
 const LONGEST_MS = 400;
 const START_LIMIT_MS = 30_000;
@@ -117,7 +117,7 @@ test("two processes write to one pack, and nothing acknowledged is lost when bot
   const place = folder();
   const path = makePack(place);
   const acknowledged = new Set<number>();
-  for (let round = 0; round < 3; round += 1) {
+  for (let round = 0; round < 2; round += 1) {
     for (const numbers of await life(path, "WAL", 2)) {
       for (const n of numbers) {
         expect(acknowledged.has(n)).toBe(false);

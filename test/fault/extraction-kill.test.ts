@@ -2,7 +2,7 @@
  * Kills processes that extract, two at a time on one pack, with SIGKILL at random moments, and looks after each whether anything
  * is lost, there twice, half published or asked for again.
  *
- * The suite runs 3 rounds for each layout. A longer run, and the seed of a failed one:
+ * The suite runs 2 rounds for each layout. A longer run, and the seed of a failed one:
  *   SVC_FAULT_ROUNDS=50 bun test test/fault/extraction-kill.test.ts
  *   SVC_FAULT_SEED=1234 bun test test/fault/extraction-kill.test.ts
  */
@@ -26,7 +26,7 @@ import { bundled } from "./bundled.ts";
 import { DISK } from "./disk-folder.ts";
 import { Ledger } from "./ledger.ts";
 
-const ROUNDS = Number(process.env["SVC_FAULT_ROUNDS"] ?? 3);
+const ROUNDS = Number(process.env["SVC_FAULT_ROUNDS"] ?? 2);
 const SEED = Number(process.env["SVC_FAULT_SEED"] ?? Date.now() % 1_000_000);
 /** More than two processes extract in one round. */
 const TURNS_A_ROUND = 40;

@@ -1,6 +1,6 @@
 /**
  * Kills processes that replace a pack by a copy, at random moments, over and over, and looks at what is left.
- * The suite runs 4 rounds of each kind. A longer run:
+ * The suite runs 2 rounds of each kind. A longer run:
  *   SVC_FAULT_ROUNDS=50 bun test test/fault/maintenance-kill.test.ts
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
@@ -20,7 +20,7 @@ import {
 } from "../contract/sqlite-pack.ts";
 import { DISK } from "./disk-folder.ts";
 
-const ROUNDS = Number(process.env["SVC_FAULT_ROUNDS"] ?? 4);
+const ROUNDS = Number(process.env["SVC_FAULT_ROUNDS"] ?? 2);
 const WORKER = resolve(import.meta.dir, "maintenance-worker.ts");
 const NEW_KEY = "5a".repeat(32);
 const MEMORIES = 300;

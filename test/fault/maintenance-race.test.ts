@@ -13,7 +13,7 @@ import {
 import { DISK } from "./disk-folder.ts";
 
 /** Milliseconds for which a pack is compacted over and over; longer until it was, and until something was stored. */
-const PERIOD_MS = Number(process.env["SVC_FAULT_PERIOD_MS"] ?? 4_000);
+const PERIOD_MS = Number(process.env["SVC_FAULT_PERIOD_MS"] ?? 1_000);
 const WORKER = resolve(import.meta.dir, "maintenance-worker.ts");
 const VISITORS = ["anna", "bob"] as const;
 

@@ -15,7 +15,7 @@ import { startVisionServer } from "../surface/cli/vision-server.ts";
 import { until } from "../until.ts";
 import { DISK } from "./disk-folder.ts";
 
-const MOMENTS = Number(process.env["SVC_FAULT_ROUNDS"] ?? 5);
+const MOMENTS = Number(process.env["SVC_FAULT_ROUNDS"] ?? 3);
 const folder = mkdtempSync(join(DISK, "svc-observe-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -111,7 +111,7 @@ test("a kill at any moment leaves each frame whole or absent, and the next run o
   // Some in the middle, or the moments say nothing.
   const isMiddle = (events: number): boolean => events > 0 && events < admitted;
   const isEnough = (moment: number): boolean =>
-    moment >= MOMENTS && (left.some(isMiddle) || moment >= 3 * MOMENTS);
+    moment >= MOMENTS && (left.some(isMiddle) || moment >= MOMENTS + 12);
   for (let moment = 0; !isEnough(moment); moment += 1) {
     const pack = copy(`killed-${moment}.pack`);
     // Where the machine has become faster than it was, the further moments follow from what is done.

@@ -1,7 +1,7 @@
 /**
  * Kills a process with SIGKILL before statements of a run of all jobs of the organizer, each time on a fresh copy of a pack: nothing
  * is half done, and the next run comes to what an undisturbed one comes to. Two processes at once come to the same. `KILL_AT=all`
- * kills at every statement, else at eight.
+ * kills at every statement, else at four.
  */
 import { expect, test } from "bun:test";
 import { LIFECYCLE_STATES } from "../../src/domain/enums.ts";
@@ -105,7 +105,7 @@ test("a kill at a statement leaves every change of every job whole or undone, an
   expect(left).toEqual(done);
   expect(steps).toBeGreaterThan(50);
 
-  const every = process.env["KILL_AT"] === "all" ? 1 : Math.ceil(steps / 8);
+  const every = process.env["KILL_AT"] === "all" ? 1 : Math.ceil(steps / 4);
   for (let step = 1; step <= steps; step += every) {
     const pack = copied(`killed at ${step}`);
     await killing.killAt(step, pack);

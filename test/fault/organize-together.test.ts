@@ -11,7 +11,7 @@ import {
 } from "../../scripts/bench/server.ts";
 import { DISK } from "./disk-folder.ts";
 
-const GROUPS = 80;
+const GROUPS = 30;
 const COPIES = 3;
 const JOBS = ["promote", "deduplicate", "alias_resolve", "tombstone_sweep"];
 /** Everything that was stored is old enough at once. */

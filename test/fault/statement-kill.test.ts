@@ -170,7 +170,7 @@ test.each(SCENARIOS)(
     expect(after.indexes.orphans).toEqual([]);
     if (done === ARCHIVED || done === REPLACED) await expectAgreement(finished, after);
 
-    for (const step of killedAt(steps, packIn === filePack ? 12 : 6)) {
+    for (const step of killedAt(steps, packIn === filePack ? 4 : 2)) {
       const [pack, at] = copied(`killed at ${step}`);
       await killing.killAt(step, pack, operation);
       const isDone = step > (steps.commits[0] ?? 0);

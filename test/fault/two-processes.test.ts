@@ -7,11 +7,11 @@ import { DISK } from "./disk-folder.ts";
 import { companions, examine, SOUND } from "./examine.ts";
 import { type Entry, findLost, Ledger, processAll } from "./ledger.ts";
 
-const STORES_EACH = 24;
+const STORES_EACH = 12;
 const CLIENTS_EACH = 3;
 const SEED = 11;
 /** The moment at which two meet in a new file is short; one attempt may miss it. */
-const NEW_PACKS = 3;
+const NEW_PACKS = 2;
 
 let folder = "";
 beforeAll(() => {

@@ -29,7 +29,7 @@ test.skipIf(NO_POSTGRES !== undefined)(
         url: databaseUrl(name),
         folder,
         clients: 8,
-        seconds: 8,
+        seconds: 4,
       });
 
       expect(complaintsOf(result)).toEqual([]);

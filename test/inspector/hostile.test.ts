@@ -4,6 +4,7 @@ import type { MemoryNode } from "../../src/domain/node.ts";
 import type { JsonObject } from "../../src/lib/json.ts";
 import { seedInto } from "../contract/sqlite-seed.ts";
 import { link } from "../contract/store-graph.ts";
+import { wordEmbedder } from "../engine/engines.ts";
 import { leftOut } from "../left-out.ts";
 import { type Served, serve, useBrowser } from "./place.ts";
 import { type Looked, look, NO_BROWSER, seen } from "./window.ts";
@@ -58,6 +59,7 @@ async function serveThings(): Promise<{ served: Served; center: MemoryNode | und
   const owner = `"><img src=x onerror=alert(1)>\u202e`;
   const things: MemoryNode[] = [];
   const served = await serve({
+    embedder: wordEmbedder(),
     fill: async (engine) => {
       for (const [index, content] of HOSTILE.entries()) {
         const claim = { subject: content, predicate: content, object: content };
@@ -83,6 +85,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`hostile memories${leftOut(NO_BROWSER)
     expect(new Set(HOSTILE).size).toBeGreaterThanOrEqual(200);
     const owner = `"><img src=x onerror=alert(1)>\u202e`;
     const served = await serve({
+      embedder: wordEmbedder(),
       fill: async (engine) => {
         for (const [index, content] of HOSTILE.entries()) {
           await engine.store({
@@ -160,6 +163,7 @@ describe.skipIf(NO_BROWSER !== undefined)(`hostile memories${leftOut(NO_BROWSER)
     const nodes: MemoryNode[] = [];
     const requests: string[] = [];
     const { url, engine } = await serve({
+      embedder: wordEmbedder(),
       fill: async (engine) => {
         for (const content of HOSTILE) {
           const session = { sessionId: content.slice(0, 40) };

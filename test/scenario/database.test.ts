@@ -84,35 +84,6 @@ async function run(args: readonly string[], environment: Readonly<Record<string,
 }
 
 describe.skipIf(NO_POSTGRES !== undefined)(`servers of one database${leftOut(NO_POSTGRES)}`, () => {
-  test("find what the other one stored, also when that was killed", async () => {
-    const [one, other] = await Promise.all([serve(), serve()]);
-    expect((await store(one, "The lighthouse keeper drinks lapsang tea.")).status).toBe(200);
-    expect(await found(other, "lapsang")).toContain("The lighthouse keeper drinks lapsang tea.");
-
-    const stored = Array.from(
-      { length: 20 },
-      (_, place) => `The parcel ${place} is in the cellar.`,
-    );
-    const acknowledged: string[] = [];
-    const storing = Promise.allSettled(
-      stored.map(async (content) => {
-        const { status } = await store(one, content);
-        if (status === 200) acknowledged.push(content);
-      }),
-    );
-    while (acknowledged.length === 0) await Bun.sleep(5);
-    await one.end("SIGKILL");
-    await storing;
-
-    const answer = await fetch(`${other.url}/v1/nodes?user_id=ada&limit=100`);
-    const { nodes } = JSON.parse(await answer.text());
-    const contents = nodes.map(({ content }: { content: string }) => content);
-    for (const content of acknowledged) expect(contents).toContain(content);
-    expect(new Set(contents).size).toBe(contents.length);
-    expect((await store(other, "The other server goes on.")).status).toBe(200);
-    await other.end("SIGTERM");
-  });
-
   test("is 503 with Retry-After while the database is gone, and answers when it is back", async () => {
     const server = await serve();
     expect((await store(server, "The garden gate is green.")).status).toBe(200);

@@ -25,11 +25,15 @@ afterAll(() => {
 
 type Enter = (command: readonly string[]) => readonly string[];
 
+const plainly: Enter = (command) => command;
+/** The superuser may write everything: another user takes its place. */
+const unprivileged: Enter = (command) => (isRoot ? [...asNobody, ...command] : command);
+
 /** What a program sees whose home is beside the folder of its pack. */
-const environmentOf = (pack: string) => ({
+const environmentOf = (pack: string, enter = plainly) => ({
   ...livingIn(join(pack, "../../home")),
   // Another user cannot read what this one unpacked.
-  ...(isRoot ? { XDG_CACHE_HOME: join(pack, "../../home/cache") } : {}),
+  ...(isRoot && enter === unprivileged ? { XDG_CACHE_HOME: join(pack, "../../home/cache") } : {}),
   SVC_KEY_STORE: "file",
   PATH: process.env["PATH"] ?? "",
 });
@@ -37,7 +41,7 @@ const environmentOf = (pack: string) => ({
 async function run(args: readonly string[], enter: Enter, pack: string) {
   const child = Bun.spawn([...enter([...program, ...args])], {
     cwd: join(pack, ".."),
-    env: environmentOf(pack),
+    env: environmentOf(pack, enter),
     stdout: "pipe",
     stderr: "pipe",
   });
@@ -47,10 +51,6 @@ async function run(args: readonly string[], enter: Enter, pack: string) {
   ]);
   return { code: await child.exited, stdout, stderr };
 }
-
-const plainly: Enter = (command) => command;
-/** The superuser may write everything: another user takes its place. */
-const unprivileged: Enter = (command) => (isRoot ? [...asNobody, ...command] : command);
 
 type Kind = {
   readonly kind: string;
@@ -158,7 +158,7 @@ async function answersAnAssistant(
     pack,
     args,
     command: enter(program),
-    environment: environmentOf(pack),
+    environment: environmentOf(pack, enter),
   });
   const asked = { query: "what does Anna drink?", include_context: true };
   const found = await assistant.call("memory_retrieve", asked);
@@ -234,7 +234,7 @@ async function serves(pack: string, enter: Enter): Promise<void> {
   const command = enter([...program, "serve", "--db-path", pack, "--port", "0", "--read-only"]);
   const child = Bun.spawn([...command], {
     cwd: join(pack, ".."),
-    env: environmentOf(pack),
+    env: environmentOf(pack, enter),
     stdout: "pipe",
     stderr: "pipe",
   });

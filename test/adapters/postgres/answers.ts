@@ -7,10 +7,13 @@ import { asUuid } from "../../../src/lib/uuid.ts";
 import type { Embedder } from "../../../src/ports/models.ts";
 import type { Clock, IdSource } from "../../../src/ports/system.ts";
 
-const TURNS = 150;
-const PAIRS = [...readChanges(), ...readPairs()].filter((_, index) => index % 2 === 0);
-/** `TEST_DATABASE=all` asks 500. */
-export const QUESTIONS = process.env["TEST_DATABASE"] === "all" ? 500 : 60;
+/** `TEST_DATABASE=all` stores and asks more. */
+const ASKS_ALL = process.env["TEST_DATABASE"] === "all";
+const TURNS = ASKS_ALL ? 150 : 80;
+const PAIRS = [...readChanges(), ...readPairs()].filter(
+  (_, index) => index % (ASKS_ALL ? 2 : 4) === 0,
+);
+export const QUESTIONS = ASKS_ALL ? 500 : 60;
 const USER = { userId: "ada" } as const;
 
 /** Ascending ids, the same in both engines. */
