@@ -124,9 +124,7 @@ test("a command that waits ends with 130 on Ctrl-C and has stored nothing", asyn
 test("serve uses the model that another process gave its pack, without a restart", async () => {
   const pack = "followed.pack";
   await desk.run(["init", pack, "--owner", "anna", "--model", "english"]);
-  for (const text of ["Our dog Coco is afraid of fireworks", "Rent is due on the first"]) {
-    await desk.run(["store", pack, text]);
-  }
+  await desk.store(pack, "anna", "Our dog Coco is afraid of fireworks", "Rent is due on the first");
   const server = desk.start(["serve", "--db-path", pack, "--port", "0"]);
   const url = await awaitLine(server.stderr, /listening on (\S+)/);
   const ask = async () => {

@@ -1,6 +1,6 @@
 /**
  * The HTTP interface under requests that are made from its own document: correct ones, nearly correct ones, and junk.
- * SVC_FUZZ_RUNS: requests for each operation (default 50). SVC_FUZZ_SEED: repeats a run; a failure prints its seed.
+ * SVC_FUZZ_RUNS: requests for each operation (default 20). SVC_FUZZ_SEED: repeats a run; a failure prints its seed.
  */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { dirname } from "node:path";
@@ -15,7 +15,7 @@ import { type Known, plainText } from "./fuzz/values.ts";
 import { SECRET, settle } from "./fuzz/world.ts";
 import { appOf } from "./serving.ts";
 
-const RUNS = Number(process.env["SVC_FUZZ_RUNS"] ?? 50);
+const RUNS = Number(process.env["SVC_FUZZ_RUNS"] ?? 20);
 const SEED = process.env["SVC_FUZZ_SEED"];
 const KEYS = { userKeys: { ada: "key-a", bob: "key-b" } };
 
