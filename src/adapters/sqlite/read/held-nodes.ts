@@ -36,14 +36,17 @@ export class HeldNodes implements Held {
   #room = ROOM;
   #cleared = 0;
   #state: string | undefined;
+  #isWatching = false;
 
   /** @param writer writes all that this process writes */
   constructor(writer: Database) {
     this.#writer = writer;
-    writer.run(WATCH);
   }
 
   of(userId: string, keys: readonly number[]) {
+    // Not when it is opened: a process that only looks at a pack leaves its files as they are.
+    if (!this.#isWatching) this.#writer.run(WATCH);
+    this.#isWatching = true;
     const state = ask<string>(this.#writer, STATE);
     if (state !== this.#state) this.clear();
     this.#state = state;
