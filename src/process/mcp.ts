@@ -13,6 +13,7 @@ import { type Backend, relay } from "../surface/mcp/link/relay.ts";
 import { repeatableTools } from "../surface/mcp/shown-schemas.ts";
 import type { HookService } from "../surface/mcp/stdio.ts";
 import { type Link, linkOf, packAt } from "./link.ts";
+import { releaseAtRest } from "./rest.ts";
 
 /** Answers the hooks of assistants for the pack of a link. */
 export function hookOf({ mainFile }: Link): HookService {
@@ -121,6 +122,7 @@ async function serveOwn(
   const { kin } = session.link;
   if (role.role === "alone") log("info", `the pack is not shared: ${role.reason}`);
   const seat = role.role === "host" ? role.seat : undefined;
+  const endRest = releaseAtRest();
   try {
     const { serveMcpStdio } = await import("../surface/mcp/stdio.ts");
     await serveMcpStdio({
@@ -134,6 +136,7 @@ async function serveOwn(
       ...streams,
     });
   } finally {
+    endRest();
     seat?.leave();
   }
 }

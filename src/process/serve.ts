@@ -18,6 +18,7 @@ import type { Server } from "../surface/listener/server.ts";
 import type { Host } from "../surface/mcp/link/host.ts";
 import { linkOf } from "./link.ts";
 import { hookOf, joinBy } from "./mcp.ts";
+import { releaseAtRest } from "./rest.ts";
 
 /** Milliseconds for which a stopped server may linger. */
 const LINGER_MS = 2000;
@@ -126,9 +127,11 @@ function revealed(keys: Readonly<Record<string, Secret>>): Readonly<Record<strin
 async function withGuests(server: Server, url: string, options: Options): Promise<RunningServer> {
   const engine = await server.ready;
   const host = await hostOf(engine, options);
+  const endRest = releaseAtRest();
   return {
     url,
     stop: async () => {
+      endRest();
       await host?.leave();
       await server.stop();
       // Pending work, such as waiting for a database, must not keep the process alive.

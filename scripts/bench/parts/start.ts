@@ -12,6 +12,8 @@ import { type PartContext, repetitions } from "./context.ts";
 
 const FILLED = 10_000;
 const QUESTIONS = 50;
+/** Milliseconds after which a server is at rest. */
+const REST_MS = 12_000;
 
 /** How soon a fresh process answers, and how much memory it takes. */
 export async function measureStart(context: PartContext): Promise<Section> {
@@ -172,6 +174,8 @@ async function measureMemory(context: PartContext, pack: string): Promise<Figure
   for (let count = 0; count < QUESTIONS; count += 1)
     unwrap(await asking.retrieve(question(random)));
   const atSize = residentMegabytes(full);
+  await Bun.sleep(REST_MS);
+  const atRest = residentMegabytes(full);
   await full.end("SIGTERM");
   const line = (what: string, { all, own }: Resident): Figure => ({
     what: `resident memory, ${what}`,
@@ -182,6 +186,7 @@ async function measureMemory(context: PartContext, pack: string): Promise<Figure
     line("idle", atStart),
     line("after the first store, model loaded", afterStore),
     line(`at ${FILLED.toLocaleString("en-US")} memories after ${QUESTIONS} questions`, atSize),
+    line(`the same ${REST_MS / 1000} seconds later`, atRest),
   ];
 }
 
