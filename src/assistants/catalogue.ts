@@ -73,6 +73,8 @@ export type Client = {
   readonly user: (folders: Folders) => readonly Place[];
   /** Its file below a project's folder, if it reads one. */
   readonly project: readonly string[] | undefined;
+  /** Where nothing reliably reaches its context without being asked: the user's file of rules, or that it reads AGENTS.md of projects alone. */
+  readonly rule?: "project" | ((folders: Folders) => Place);
   /** The name that `svc connect` gives the server where the client has another one called `memory`. */
   readonly serverName?: string;
 };
@@ -130,6 +132,7 @@ const CLIENTS: Readonly<Record<ClientName, Omit<Client, "name">>> = {
     remote: { address: "url", prefix: "${env:" },
     user: ({ home, place }) => [place(home, ".cursor", "mcp.json")],
     project: [".cursor", "mcp.json"],
+    rule: "project",
   },
   vscode: {
     title: "VS Code",
@@ -164,6 +167,7 @@ const CLIENTS: Readonly<Record<ClientName, Omit<Client, "name">>> = {
       place(home, ".codeium", "windsurf", "mcp_config.json"),
     ],
     project: [".devin", "mcp_config.json"],
+    rule: "project",
   },
   zed: {
     title: "Zed",
@@ -174,12 +178,14 @@ const CLIENTS: Readonly<Record<ClientName, Omit<Client, "name">>> = {
       return [place(sandbox ?? settings, isWindows ? "Zed" : "zed", "settings.json")];
     },
     project: [".zed", "settings.json"],
+    rule: "project",
   },
   kiro: {
     title: "Kiro",
     form: MCP_SERVERS,
     remote: { address: "url", prefix: "${" },
     user: ({ home, place }) => [place(home, ".kiro", "settings", "mcp.json")],
+    rule: ({ home, place }) => place(home, ".kiro", "steering", "AGENTS.md"),
     project: [".kiro", "settings", "mcp.json"],
   },
   "copilot-cli": {
@@ -187,6 +193,7 @@ const CLIENTS: Readonly<Record<ClientName, Omit<Client, "name">>> = {
     form: { ...MCP_SERVERS, types: ["stdio", "http"] },
     remote: { address: "url", prefix: "${" },
     user: (folders) => [ownPlace(folders, "COPILOT_HOME", ".copilot", "mcp-config.json")],
+    rule: (folders) => ownPlace(folders, "COPILOT_HOME", ".copilot", "copilot-instructions.md"),
     // It reads the file that Claude Code has for a project.
     project: undefined,
   },
@@ -221,6 +228,7 @@ const CLIENTS: Readonly<Record<ClientName, Omit<Client, "name">>> = {
     form: { ...MCP_SERVERS, types: ["stdio", "streamable-http"] },
     remote: { address: "url", prefix: "${env:" },
     user: (folders) => [ofExtension(folders, "rooveterinaryinc.roo-cline", "mcp_settings.json")],
+    rule: ({ home, place }) => place(home, ".roo", "rules", "svc.md"),
     project: [".roo", "mcp.json"],
   },
   goose: {
@@ -233,9 +241,8 @@ const CLIENTS: Readonly<Record<ClientName, Omit<Client, "name">>> = {
       more: (name) => ({ enabled: true, name, description: "Long-term memory", timeout: 300 }),
     },
     remote: { address: "uri", prefix: "${", lists: "env_keys" },
-    user: ({ settings, isWindows, place }) => [
-      place(settings, ...(isWindows ? ["Block", "goose", "config"] : ["goose"]), "config.yaml"),
-    ],
+    user: (folders) => [ofGoose(folders, "config.yaml")],
+    rule: (folders) => ofGoose(folders, ".goosehints"),
     project: undefined,
     serverName: "svc",
   },
@@ -246,6 +253,7 @@ const CLIENTS: Readonly<Record<ClientName, Omit<Client, "name">>> = {
     user: (folders) => [
       ownPlace(folders, "CONTINUE_GLOBAL_DIR", ".continue", "mcpServers/mcp.json"),
     ],
+    rule: (folders) => ownPlace(folders, "CONTINUE_GLOBAL_DIR", ".continue", "rules/svc.md"),
     project: [".continue", "mcpServers", "mcp.json"],
   },
   amp: {
@@ -253,6 +261,7 @@ const CLIENTS: Readonly<Record<ClientName, Omit<Client, "name">>> = {
     form: { language: "json", section: "amp.mcpServers" },
     remote: { address: "url", prefix: "${" },
     user: ({ xdg, place }) => [place(xdg, "amp", "settings.json")],
+    rule: ({ xdg, place }) => place(xdg, "amp", "AGENTS.md"),
     project: [".amp", "settings.json"],
   },
   "lm-studio": {
@@ -312,6 +321,10 @@ function ofCode({ applications, named, place }: Folders, ...path: readonly strin
   return portable === undefined
     ? place(applications, "Code", "User", ...path)
     : place(portable, "user-data", "User", ...path);
+}
+
+function ofGoose({ settings, isWindows, place }: Folders, file: string): Place {
+  return place(settings, ...(isWindows ? ["Block", "goose", "config"] : ["goose"]), file);
 }
 
 /** A settings file of an extension of VS Code. */

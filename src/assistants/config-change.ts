@@ -93,13 +93,14 @@ export type ClientChange = {
   apply(): string | undefined;
 };
 
-type Planned = Omit<ClientChange, "title" | "file" | "apply"> & {
+type Planned = Pick<ClientChange, "before" | "after"> & {
   readonly place: Place;
-  readonly isShared: boolean;
+  readonly isShared?: boolean;
+  readonly otherNames?: readonly string[];
   /** Whether the file is backed up first. */
-  readonly isBackedUp: boolean;
+  readonly isBackedUp?: boolean;
   /** Backups that become redundant with the change. */
-  readonly spent: readonly string[];
+  readonly spent?: readonly string[];
 };
 
 /**
@@ -128,8 +129,7 @@ export async function planConnection(
     isShared: scope === "project",
     before,
     after,
-    isBackedUp: before !== undefined,
-    spent: [],
+    isBackedUp: true,
     otherNames: otherNamesIn(editor, before, name),
   });
 }
@@ -151,25 +151,31 @@ export async function planDisconnection(
   return guarded(place.file, () => {
     const isShared = scope === "project";
     const otherNames = otherNamesIn(editor, before, name);
-    const unchanged = { place, isShared, before, isBackedUp: false, spent: [], otherNames };
+    const unchanged = { place, isShared, before, otherNames };
     const present = editor.read(before ?? "").get(name);
     if (before === undefined || present === undefined) {
       return changeOf(client, { ...unchanged, after: before });
     }
     if (!isOurs(present)) throw foreign(place.file, name);
-    return changeOf(client, { ...unchanged, ...undone(editor, place.file, before, name) });
+    const undoing: Undoing = {
+      again: (copy, text) =>
+        connected(editor, copy, name, withMembers(editor.read(text).get(name), {})),
+      has: (text) => isOurs(editor.read(text).get(name)),
+      without: (text) => editor.remove(text, name),
+    };
+    return changeOf(client, { ...unchanged, ...undone(place.file, before, undoing) });
   });
 }
 
 /** A planned change as its caller sees it. */
 export function changeOf({ title }: Pick<Client, "title">, planned: Planned): ClientChange {
-  const { place, before, after, otherNames } = planned;
+  const { place, before, after, otherNames = [] } = planned;
   const apply = () => applyChange(planned);
   return { title, file: place.file, before, after, otherNames, apply };
 }
 
 function applyChange(planned: Planned): string | undefined {
-  const { place, before, after, isShared, isBackedUp, spent } = planned;
+  const { place, before, after, isShared = false, isBackedUp = false, spent = [] } = planned;
   if (after === before) return undefined;
   const copy =
     isBackedUp && before !== undefined
@@ -260,23 +266,29 @@ function connected(
 
 type Undone = Pick<Planned, "after" | "isBackedUp" | "spent">;
 
-/** Follows the backups to the text that the first connection found; if something else has changed, removes only the entry. */
-function undone(editor: Editor, file: string, before: string, name: string): Undone {
+/** How the texts of one kind of file are undone. */
+export type Undoing = {
+  /** What connecting makes of a copy, with what a text has of ours. @param copy undefined: no file */
+  readonly again: (copy: string | undefined, text: string) => string;
+  readonly has: (text: string) => boolean;
+  readonly without: (text: string) => string;
+};
+
+/** Follows the backups to the text that the first connection found; if something else has changed, removes only what is ours. */
+export function undone(file: string, before: string, { again, has, without }: Undoing): Undone {
   const spent: string[] = [];
   let text = before;
   for (const copy of backupsOf(file)) {
-    const members = withMembers(editor.read(text).get(name), {});
-    if (!isResult(() => connected(editor, copy.text, name, members), text)) continue;
+    if (!isResult(() => again(copy.text, text), text)) continue;
     spent.push(copy.path);
     text = copy.text;
-    if (!isOurs(editor.read(text).get(name))) return { after: text, isBackedUp: false, spent };
+    if (!has(text)) return { after: text, spent };
   }
   // A link was there before: svc creates only files.
-  const made = withMembers(editor.read(text).get(name), {});
-  if (!isLink(file) && isResult(() => editor.create(name, made), text)) {
-    return { after: undefined, isBackedUp: false, spent };
+  if (!isLink(file) && isResult(() => again(undefined, text), text)) {
+    return { after: undefined, spent };
   }
-  return { after: editor.remove(before, name), isBackedUp: true, spent: [] };
+  return { after: without(before), isBackedUp: true };
 }
 
 function isResult(write: () => string, text: string): boolean {
@@ -343,6 +355,11 @@ export async function remoteConnections(here: Surroundings): Promise<readonly Re
     const url = remoteOf(entry);
     return url === undefined ? [] : [{ ...where, url }];
   });
+}
+
+/** Whether another assistant is connected in the project of a folder. */
+export async function hasOthersIn(client: string, here: Surroundings): Promise<boolean> {
+  return (await ownEntries(here)).some((one) => one.scope === "project" && one.client !== client);
 }
 
 type OwnEntry = Omit<Connection, "server"> & { readonly entry: unknown };

@@ -65,6 +65,9 @@ function sampleOf(event: string): object {
     const info = { user_prompt: prompt, response: text };
     return { agent_action_name: event, trajectory_id: "svc-trial", tool_info: info };
   }
+  if (event.includes(".")) {
+    return { ...common, svc_plugin: "opencode", sessionID: "svc-trial", prompt, answer: text };
+  }
   const isCursor = /^[a-z]/.test(event);
   return {
     ...common,

@@ -1,6 +1,7 @@
 /** The hooks of assistants in their own settings files: which file, in which form, and how they come and go again. */
+import { dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { getNodeValue, type Node, type ParseError, parseTree } from "jsonc-parser";
+import { isJsonObject } from "../lib/json.ts";
 import { shellWord } from "../lib/text.ts";
 import {
   CLIENT_NAMES,
@@ -9,19 +10,20 @@ import {
   foldersOf,
   ownPlace,
   type Place,
+  requireClient,
   type Surroundings,
 } from "./catalogue.ts";
-import { type ClientChange, changeOf, guarded } from "./config-change.ts";
-import { backupsOf, isLink, readConfig } from "./config-file.ts";
-import { added, removed } from "./json-editor.ts";
+import { type ClientChange, changeOf, guarded, type Undoing, undone } from "./config-change.ts";
+import { backupsOf, readConfig } from "./config-file.ts";
+import { added, membersOf, removed } from "./json-editor.ts";
+import { commandOfPlugin, openCodePlugin } from "./opencode-plugin.ts";
 import { ConfigTextError } from "./server-entry.ts";
 
 /** How an assistant writes its hooks. */
 type HookForm = {
-  readonly title: string;
   readonly place: (folders: Folders) => Place;
-  /** Entries by event. @param run the command line */
-  readonly entries: (run: string) => Readonly<Record<string, object>>;
+  /** Entries by event. @param run the command line; undefined: a plugin, which is a file of its own */
+  readonly entries?: (run: string) => Readonly<Record<string, object>>;
   /** Members of a file that is made. */
   readonly root?: Readonly<Record<string, unknown>>;
   /** Whether the hooks of Claude Code's user file run in it too. */
@@ -36,7 +38,6 @@ const group = (command: string, timeout: number, more: object = {}, own: object 
 
 const FORMS: Readonly<Partial<Record<ClientName, HookForm>>> = {
   "claude-code": {
-    title: "Claude Code",
     place: (folders) => ownPlace(folders, "CLAUDE_CONFIG_DIR", ".claude", "settings.json"),
     entries: (run) => ({
       SessionStart: group(run, 5, { matcher: "startup|resume|clear|compact|fork" }),
@@ -45,7 +46,6 @@ const FORMS: Readonly<Partial<Record<ClientName, HookForm>>> = {
     }),
   },
   codex: {
-    title: "Codex",
     place: (folders) => ownPlace(folders, "CODEX_HOME", ".codex", "hooks.json"),
     entries: (run) => ({
       SessionStart: group(run, 5),
@@ -54,7 +54,6 @@ const FORMS: Readonly<Partial<Record<ClientName, HookForm>>> = {
     }),
   },
   gemini: {
-    title: "Gemini CLI",
     place: ({ home, named, place }) =>
       place(named("GEMINI_CLI_HOME") ?? home, ".gemini", "settings.json"),
     // Its timeouts are milliseconds.
@@ -65,7 +64,6 @@ const FORMS: Readonly<Partial<Record<ClientName, HookForm>>> = {
     }),
   },
   cursor: {
-    title: "Cursor",
     place: ({ home, place }) => place(home, ".cursor", "hooks.json"),
     root: { version: 1 },
     readsClaude: true,
@@ -76,7 +74,6 @@ const FORMS: Readonly<Partial<Record<ClientName, HookForm>>> = {
     }),
   },
   vscode: {
-    title: "VS Code",
     place: ({ home, place }) => place(home, ".copilot", "hooks", "svc.json"),
     readsClaude: true,
     entries: (command) => ({
@@ -86,13 +83,13 @@ const FORMS: Readonly<Partial<Record<ClientName, HookForm>>> = {
     }),
   },
   windsurf: {
-    title: "Windsurf",
     place: ({ home, place }) => place(home, ".codeium", "windsurf", "hooks.json"),
     entries: (command) => ({
       pre_user_prompt: { command, show_output: false },
       post_cascade_response: { command, show_output: false },
     }),
   },
+  opencode: { place: ({ xdg, place }) => place(xdg, "opencode", "plugins", "svc.js") },
 };
 
 /** The assistants whose hooks are known. */
@@ -107,15 +104,19 @@ export type HookCommand = {
   readonly userId: string | undefined;
 };
 
-function lineFor(
-  client: ClientName,
-  { program, pack, userId }: HookCommand,
-  platform: string,
-): string {
+function wordsFor(client: ClientName, { program, pack, userId }: HookCommand): readonly string[] {
   const owner = userId === undefined ? [] : ["--user-id", userId];
-  const words = [...program, "hook", client, "--db-path", pack, ...owner];
+  return [...program, "hook", client, "--db-path", pack, ...owner];
+}
+
+function lineOf(words: readonly string[], platform: string): string {
   const quoted = (word: string): string => (/[\s"]/.test(word) ? `"${word}"` : word);
   return words.map(platform === "win32" ? quoted : shellWord).join(" ");
+}
+
+/** A file with nothing but the hooks of a client. @param run the command line */
+export function hooksText(client: ClientName, run: string): string {
+  return withHooks(FORMS[client] ?? {}, undefined, run);
 }
 
 /** Whether a command line of a settings file is a hook of this program, from any copy. */
@@ -135,7 +136,7 @@ function isOursIn(entry: unknown): boolean {
 
 /**
  * What adding the hooks of a client changes. Undefined: its hooks are not known.
- * @throws SvcError invalid_argument if the file cannot be understood; nothing was changed
+ * @throws SvcError invalid_argument if the file cannot be understood, or is another program's; nothing was changed
  */
 export function planHooks(
   client: ClientName,
@@ -146,19 +147,30 @@ export function planHooks(
   if (form === undefined) return undefined;
   const place = form.place(foldersOf(here));
   const before = readConfig(place.file);
-  const after = guarded(place.file, () =>
-    withHooks(form, before, lineFor(client, command, here.platform)),
-  );
-  const isBackedUp = before !== undefined && before !== after;
-  return changeOf(form, {
-    place,
-    isShared: false,
-    before,
-    after,
-    isBackedUp,
-    spent: [],
-    otherNames: [],
+  const words = wordsFor(client, command);
+  const after = guarded(place.file, () => {
+    if (form.entries !== undefined) return withHooks(form, before, lineOf(words, here.platform));
+    if (before === undefined || commandOfPlugin(before) !== undefined) return openCodePlugin(words);
+    throw new ConfigTextError("is no plugin of svc");
   });
+  return changeOf(requireClient(client), { place, before, after, isBackedUp: true });
+}
+
+/** Whether the plugin of this program is enabled in a client, which brings the same hooks. */
+export function hasPlugin(client: ClientName, here: Surroundings): boolean {
+  const form = FORMS[client];
+  if (form === undefined) return false;
+  const folder = dirname(form.place(foldersOf(here)).file);
+  const has = (file: string, pattern: RegExp): boolean => {
+    try {
+      return pattern.test(readConfig(join(folder, file)) ?? "");
+    } catch {
+      return false;
+    }
+  };
+  return client === "codex"
+    ? has("config.toml", /^\[plugins\."svc@[^"\n]+"\]\s*\n(?:(?!\[).*\n)*?\s*enabled\s*=\s*true/m)
+    : client === "claude-code" && has("settings.json", /"svc@[^"\n]+"\s*:\s*true/);
 }
 
 /** Whether Claude Code's hooks of this program already run in a client. */
@@ -172,18 +184,13 @@ export function planUnhook(client: ClientName, here: Surroundings): ClientChange
   if (form === undefined) return undefined;
   const place = form.place(foldersOf(here));
   const before = readConfig(place.file);
-  const unchanged = {
-    place,
-    isShared: false,
-    before,
-    isBackedUp: false,
-    spent: [],
-    otherNames: [],
-  };
-  if (before === undefined) return changeOf(form, { ...unchanged, after: undefined });
-  return guarded(place.file, () =>
-    changeOf(form, { ...unchanged, ...unhooked(form, place.file, before) }),
-  );
+  const planned = guarded(place.file, () => {
+    if (before === undefined || commandsIn(form, before).length === 0) return { after: before };
+    return form.entries === undefined
+      ? withoutPlugin(place.file, before)
+      : undone(place.file, before, undoing(form, before));
+  });
+  return changeOf(requireClient(client), { place, before, ...planned });
 }
 
 /** The commands of the hooks of a client's file by event. Empty if it is missing or unreadable. */
@@ -195,12 +202,32 @@ export function hooksOf(
   if (form === undefined) return [];
   const { file } = form.place(foldersOf(here));
   try {
-    return Object.entries(hooksIn(readConfig(file) ?? "")).flatMap(([event, entries]) =>
-      commandsOf(entries).map((command) => ({ file, event, command })),
-    );
+    return commandsIn(form, readConfig(file) ?? "", here.platform).map((hook) => ({
+      file,
+      ...hook,
+    }));
   } catch {
     return [];
   }
+}
+
+type Command = { readonly event: string; readonly command: string };
+
+function commandsIn(
+  { entries }: Pick<HookForm, "entries">,
+  text: string,
+  platform = "",
+): readonly Command[] {
+  if (entries === undefined) {
+    const words = commandOfPlugin(text);
+    const command = words && lineOf(words, platform);
+    return command === undefined
+      ? []
+      : ["chat.message", "session.idle"].map((event) => ({ event, command }));
+  }
+  return Object.entries(hooksIn(text)).flatMap(([event, list]) =>
+    commandsOf(list).map((command) => ({ event, command })),
+  );
 }
 
 function commandsOf(entry: unknown): readonly string[] {
@@ -210,8 +237,12 @@ function commandsOf(entry: unknown): readonly string[] {
   return [...own, ...("hooks" in entry ? commandsOf(entry.hooks) : [])];
 }
 
-function withHooks(form: HookForm, before: string | undefined, run: string): string {
-  const entries = form.entries(run);
+function withHooks(
+  form: Pick<HookForm, "entries" | "root">,
+  before: string | undefined,
+  run: string,
+): string {
+  const entries = form.entries?.(run) ?? {};
   if (before === undefined || before.trim() === "") {
     const hooks = Object.fromEntries(
       Object.entries(entries).map(([event, entry]) => [event, [entry]]),
@@ -255,50 +286,26 @@ function withoutOursAt(before: string, event: string): string {
   return withoutOursAt(edited(before, ["hooks", event, ...place], undefined), event);
 }
 
-/** Follows the backups to the text before the first connection; if something else has changed, removes only the hooks. */
-function unhooked(form: HookForm, file: string, before: string) {
-  const run = Object.values(hooksIn(before)).flatMap(commandsOf)[0];
-  if (run === undefined) return { after: before };
-  const spent: string[] = [];
-  let text = before;
-  for (const copy of backupsOf(file)) {
-    const [line = run] = Object.values(hooksIn(text)).flatMap(commandsOf);
-    if (!isResult(() => withHooks(form, copy.text, line), text)) continue;
-    spent.push(copy.path);
-    text = copy.text;
-    if (Object.values(hooksIn(text)).flatMap(commandsOf).length === 0)
-      return { after: text, spent };
-  }
-  if (!isLink(file) && isResult(() => withHooks(form, undefined, run), text)) {
-    return { after: undefined, spent };
-  }
-  return { after: withoutOurs(before), isBackedUp: true };
+function undoing(form: HookForm, before: string): Undoing {
+  const run = (text: string): string | undefined => commandsIn(form, text)[0]?.command;
+  return {
+    again: (copy, text) => withHooks(form, copy, run(text) ?? run(before) ?? ""),
+    has: (text) => run(text) !== undefined,
+    without: withoutOurs,
+  };
 }
 
-function isResult(write: () => string, text: string): boolean {
-  try {
-    return write() === text;
-  } catch {
-    return false;
-  }
+/** A file that is ours as a whole goes with its copies; one that was edited is copied first. */
+function withoutPlugin(file: string, before: string) {
+  const spent = backupsOf(file).filter(({ text }) => commandOfPlugin(text) !== undefined);
+  const isBackedUp = openCodePlugin(commandOfPlugin(before) ?? []) !== before;
+  return { after: undefined, isBackedUp, spent: spent.map(({ path }) => path) };
 }
 
 function hooksIn(text: string): Readonly<Record<string, unknown>> {
-  const root = rootOf(text);
-  const hooks: unknown =
-    typeof root === "object" && root !== null && "hooks" in root ? root.hooks : {};
-  if (typeof hooks === "object" && hooks !== null && !Array.isArray(hooks)) return { ...hooks };
+  const { hooks = {} } = membersOf(text);
+  if (isJsonObject(hooks)) return { ...hooks };
   throw new ConfigTextError('has "hooks" that are no object');
-}
-
-function rootOf(text: string): unknown {
-  const body = text.replace(/^\uFEFF/, "");
-  if (body.trim() === "") return {};
-  const errors: ParseError[] = [];
-  const root: Node | undefined = parseTree(body, errors, { allowTrailingComma: true });
-  if (root?.type !== "object" || errors.length > 0)
-    throw new ConfigTextError("is not a JSON object");
-  return JSON.parse(JSON.stringify(getNodeValue(root)));
 }
 
 /** The text with one value set, appended or removed. All else stays as it is, comments too. */
@@ -306,6 +313,6 @@ function edited(text: string, path: (string | number)[], value: unknown): string
   const mark = text.startsWith("\uFEFF") ? "\uFEFF" : "";
   const body = text.slice(mark.length);
   const after = mark + (value === undefined ? removed(body, path) : added(body, path, value));
-  rootOf(after);
+  membersOf(after);
   return after;
 }

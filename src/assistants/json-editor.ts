@@ -23,7 +23,7 @@ const DEFAULT_INDENT = "  ";
 export function jsonEditor(section: string): Editor {
   return editorOf<Node | undefined>(section, {
     parse: parseRoot,
-    members: (root) => (root === undefined ? {} : JSON.parse(JSON.stringify(getNodeValue(root)))),
+    members: contentOf,
     noSection: `has a ${JSON.stringify(section)} that is no object`,
     put: (body, root, name, entry) => {
       if (root === undefined) return wholeText(section, name, entry, lineEndingOf(body));
@@ -51,6 +51,15 @@ export function removed(body: string, path: readonly (string | number)[]): strin
   const value = root && findNodeAtLocation(root, [...path]);
   const item = value?.parent?.type === "property" ? value.parent : value;
   return item === undefined ? body : applyEdits(body, [...removal(body, item)]);
+}
+
+function contentOf(root: Node | undefined): Members {
+  return root === undefined ? {} : JSON.parse(JSON.stringify(getNodeValue(root)));
+}
+
+/** The members of a text's root. @throws ConfigTextError if it is not JSON with an object */
+export function membersOf(text: string): Members {
+  return contentOf(parseRoot(text.replace(/^\uFEFF/, "")));
 }
 
 /** The root object; undefined for blank text. */

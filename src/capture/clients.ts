@@ -10,6 +10,8 @@ export const HOOK_CLIENTS = [
   "windsurf",
   "devin",
   "opencode",
+  "hermes",
+  "openclaw",
 ] as const;
 export type HookClient = (typeof HOOK_CLIENTS)[number];
 
@@ -47,6 +49,15 @@ const CLAUDE: Row = {
   reply: additional("start", "prompt"),
 };
 
+/** The form of our own plugins for programs without hooks. */
+const PLUGIN: Row = {
+  session: ["sessionID"],
+  prompt: ["prompt"],
+  answer: ["answer"],
+  folder: ["directory"],
+  reply: (_, event, text) => (text === undefined ? undefined : { event, context: text }),
+};
+
 const ROWS: Readonly<Record<HookClient, Row>> = {
   "claude-code": CLAUDE,
   codex: CLAUDE,
@@ -74,13 +85,9 @@ const ROWS: Readonly<Record<HookClient, Row>> = {
     folder: ["tool_info.cwd", "cwd"],
     reply: () => undefined,
   },
-  opencode: {
-    session: ["sessionID"],
-    prompt: ["prompt"],
-    answer: ["answer"],
-    folder: ["directory"],
-    reply: (_, event, text) => (text === undefined ? undefined : { event, context: text }),
-  },
+  opencode: PLUGIN,
+  hermes: PLUGIN,
+  openclaw: PLUGIN,
 };
 
 const MOMENTS: Readonly<Record<string, Moment>> = {
@@ -155,7 +162,7 @@ function clientOf(
 ): HookClient {
   const has = (name: string): boolean => Object.hasOwn(payload, name);
   if (has("cursor_version")) return "cursor";
-  if (has("sessionID") && has("svc_plugin")) return "opencode";
+  if (has("svc_plugin")) return pluginOf(payload);
   if (has("hookEventName") || has("sessionId")) return "vscode";
   if (has("agent_action_name") || has("trajectory_id")) return "windsurf";
   if (has("turn_id") && has("model")) return "codex";
@@ -164,6 +171,11 @@ function clientOf(
   // Codex names no turn at the start of a session, but its model and the folder of its transcripts.
   if (/[/\\]\.codex[/\\]/.test(textAt(payload, ["transcript_path"]) ?? "")) return "codex";
   return has("prompt_id") && !has("transcript_path") ? "devin" : "claude-code";
+}
+
+function pluginOf(payload: object): HookClient {
+  const named = textAt(payload, ["svc_plugin"]);
+  return HOOK_CLIENTS.find((client) => client === named) ?? "opencode";
 }
 
 /** The answer in the form of an assistant. @returns undefined: nothing is printed */

@@ -2,7 +2,7 @@ import { accessSync, constants, readFileSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import { mainFileOf } from "../app/pack-path.ts";
 import { type ClientName, surroundings } from "../assistants/catalogue.ts";
-import { HOOKED, hooksOf } from "../assistants/hooks.ts";
+import { HOOKED, hasPlugin, hooksOf } from "../assistants/hooks.ts";
 import { ownNotes } from "../capture/own-notes.ts";
 import { type Run, readRuns, readSwitches, waiting } from "../capture/state.ts";
 import type { Config } from "../config/schema.ts";
@@ -17,16 +17,13 @@ export function checkHooks(config: Config): Finding {
   const runs = readRuns();
   const problems: string[] = [];
   const parts = HOOKED.flatMap((client) => {
-    const hooks = hooksOf(client, surroundings());
-    const [first] = hooks;
-    if (first === undefined) return [];
-    problems.push(...problemsOf(client, first));
+    const [first] = hooksOf(client, surroundings());
+    if (first !== undefined) problems.push(...problemsOf(client, first));
+    const where = first?.file ?? (hasPlugin(client, surroundings()) ? "its plugin" : undefined);
+    if (where === undefined) return [];
+    const own = runs.filter((run) => run.client === client);
     return [
-      inWords(
-        client,
-        first.file,
-        runs.filter((run) => run.client === client),
-      ),
+      inWords(client, where, own),
       ...ownNotes(client, surroundings().home).map(
         (path) => `${client} has notes of its own: svc import ${shellWord(path)}`,
       ),
@@ -80,6 +77,11 @@ function problemsOf(
   const text = textOf(file);
   if (/"disableAllHooks"\s*:\s*true/.test(text))
     problems.push(`${file} turns all hooks off (disableAllHooks)`);
+  if (hasPlugin(client, surroundings())) {
+    problems.push(
+      `${client} has the hooks of svc twice, by its file and by the plugin; run: svc disconnect ${client}`,
+    );
+  }
   if (client === "codex") problems.push(...trustProblems(file));
   return problems;
 }

@@ -12,7 +12,8 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { ClientName, Surroundings } from "../../src/assistants/catalogue.ts";
-import { HOOKED, hooksOf, planHooks, planUnhook } from "../../src/assistants/hooks.ts";
+import { HOOKED, hasPlugin, hooksOf, planHooks, planUnhook } from "../../src/assistants/hooks.ts";
+import { planNoRule, planRule, RULE } from "../../src/assistants/rule.ts";
 
 let root: string;
 let home: string;
@@ -50,9 +51,26 @@ describe("hooks of an assistant", () => {
     }
     const again = add(client);
     expect(again?.after).toBe(again?.before);
+    add(client, { ...COMMAND, pack: "/data/b.pack" })?.apply();
     remove(client)?.apply();
-    expect(readdirSync(home)).toEqual([]);
+    const left = readdirSync(home, { recursive: true, encoding: "utf8" });
+    expect(left.filter((name) => name !== ".config")).toEqual([]);
   });
+
+  test.each([
+    ["claude-code", ".claude/settings.json", '{"enabledPlugins": {"svc@team": true}}'],
+    ["codex", ".codex/config.toml", '[plugins."svc@team"]\nx = 1\nenabled = true\n'],
+  ] as const)(
+    "of %s are known to come with the plugin, while it is enabled",
+    (client, at, text) => {
+      expect(hasPlugin(client, here)).toBeFalse();
+      mkdirSync(dirname(join(home, at)));
+      writeFileSync(join(home, at), text);
+      expect(hasPlugin(client, here)).toBeTrue();
+      writeFileSync(join(home, at), text.replace("true", "false"));
+      expect(hasPlugin(client, here)).toBeFalse();
+    },
+  );
 
   const EDITED = [
     ['{"model": "opus"}', "one line"],
@@ -156,5 +174,108 @@ describe("hooks of an assistant", () => {
     expect(() => remove("claude-code")).toThrow("nothing was changed");
     writeFileSync(target, '{"hooks": []}');
     expect(() => add("claude-code")).toThrow("nothing was changed");
+  });
+});
+
+describe("the plugin of OpenCode", () => {
+  const file = () => join(home, ".config/opencode/plugins/svc.js");
+
+  test("stays where it is another's, and is copied first where it was edited", () => {
+    mkdirSync(dirname(file()), { recursive: true });
+    writeFileSync(file(), "export const svc = 1;\n");
+    expect(() => add("opencode")).toThrow("is no plugin of svc");
+    remove("opencode")?.apply();
+    expect(readFileSync(file(), "utf8")).toBe("export const svc = 1;\n");
+    rmSync(file());
+    add("opencode")?.apply();
+    writeFileSync(file(), `${readFileSync(file(), "utf8")}// mine\n`);
+    remove("opencode")?.apply();
+    expect(readdirSync(dirname(file()))).toEqual([expect.stringContaining("svc.js.svc-backup-")]);
+  });
+
+  test("tells what a person says and what the last answer is, and puts what it hears behind the message", async () => {
+    const log = join(home, "log");
+    const recorder = join(home, "recorder");
+    writeFileSync(
+      recorder,
+      `#!/bin/sh
+      heard=$(cat)
+      printf '%s\\n' "$heard" >> ${log}
+      case $heard in
+        *SessionStart*) echo '{"context":"known at the start"}' ;;
+        *chat.message*) echo '{"context":"known"}' ;;
+      esac`,
+      { mode: 0o755 },
+    );
+    add("opencode", { ...COMMAND, program: [recorder] })?.apply();
+    const text = (words: string, synthetic = false) => ({ type: "text", text: words, synthetic });
+    const said = [{ info: { role: "assistant" }, parts: [text("Tea, then.")] }];
+    const session = {
+      get: ({ path: { id } }: { path: { id: string } }) => ({
+        data: id === "sub" ? { parentID: "s" } : {},
+      }),
+      messages: () => ({ data: said }),
+    };
+    const { svc } = await import(file());
+    const plugin = await svc({ client: { session }, directory: "/work" });
+    const parts = [text("What do I drink?"), text("<injected>", true)];
+    for (const sessionID of ["s", "sub"])
+      await plugin["chat.message"]({ sessionID }, { message: { id: `m-${sessionID}` }, parts });
+    const messages = ["m-s", "m-sub"].map((id) => ({
+      info: { id, sessionID: "s" },
+      parts: [text("?")],
+    }));
+    await plugin["experimental.chat.messages.transform"]({}, { messages });
+    expect(messages.map((message) => message.parts.map((part) => part.text))).toEqual([
+      ["?", "known at the start\nknown"],
+      ["?"],
+    ]);
+    await plugin.event({ event: { type: "session.idle", properties: { sessionID: "s" } } });
+    await plugin["chat.message"]({ sessionID: "s" }, { message: { id: "m-2" }, parts });
+    const heard = readFileSync(log, "utf8")
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    const common = { svc_plugin: "opencode", sessionID: "s", directory: "/work" };
+    expect(heard).toEqual([
+      { ...common, hook_event_name: "SessionStart", source: "startup" },
+      { ...common, hook_event_name: "chat.message", prompt: "What do I drink?" },
+      { ...common, hook_event_name: "session.idle", answer: "Tea, then." },
+      { ...common, hook_event_name: "chat.message", prompt: "What do I drink?" },
+    ]);
+  });
+});
+
+describe("the rule of one sentence", () => {
+  const TEXTS = [undefined, "", "# Mine", "# Mine\n", "# Mine\r\n\r\nx\r\n", "\uFEFFx\n\n\n"];
+  test.each(TEXTS)(
+    "joins %j and goes to the last byte, whatever else was written since",
+    (text) => {
+      const place = { client: "zed", scope: "project" } as const;
+      const file = join(home, "AGENTS.md");
+      if (text !== undefined) writeFileSync(file, text);
+      planRule(place, here)?.apply();
+      expect(readFileSync(file, "utf8")).toContain(RULE);
+      expect(planRule(place, here)?.after).toBe(readFileSync(file, "utf8"));
+      writeFileSync(file, `${readFileSync(file, "utf8")}later\n`);
+      planNoRule(place, here)?.apply();
+      expect(readFileSync(file, "utf8")).toBe(`${text ?? ""}later\n`);
+      writeFileSync(file, text ?? "");
+      if (text === undefined) rmSync(file);
+      planRule(place, here)?.apply();
+      planNoRule(place, here)?.apply();
+      expect(readdirSync(home)).toEqual(text === undefined ? [] : ["AGENTS.md"]);
+      if (text !== undefined) expect(readFileSync(file, "utf8")).toBe(text);
+    },
+  );
+
+  test("is offered where nothing is put into the context, in the file that the assistant reads", () => {
+    const file = (client: ClientName, scope: "user" | "project") =>
+      planRule({ client, scope }, here)?.file.slice(home.length + 1);
+    expect(file("amp", "user")).toBe(".config/amp/AGENTS.md");
+    expect(file("goose", "user")).toBe(".config/goose/.goosehints");
+    expect(file("windsurf", "user")).toBeUndefined();
+    expect(file("windsurf", "project")).toBe("AGENTS.md");
+    expect(file("claude-code", "project")).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { createDesk, type Desk } from "../surface/cli/run-svc.ts";
 
 let desk: Desk;
@@ -211,4 +211,32 @@ describe("svc connect --capture", () => {
     expect(readdirSync(desk.folder)).not.toContain(".claude");
     expect(readdirSync(desk.folder)).not.toContain(".claude.json");
   });
+
+  test("adds none where the plugin is enabled, which doctor names", async () => {
+    const file = join(desk.folder, ".claude/settings.json");
+    mkdirSync(dirname(file));
+    writeFileSync(file, '{"enabledPlugins": {"svc@team": true}}');
+    const line = "connect claude-code --db-path a.pack --capture --no-verify --yes --format json";
+    const { stdout, stderr } = await desk.run(line.split(" "));
+    expect(JSON.parse(stdout).capture).toBeNull();
+    expect(stderr).toContain("has the plugin of svc");
+    expect(readFileSync(file, "utf8")).toBe('{"enabledPlugins": {"svc@team": true}}');
+    const { stdout: said } = await desk.run(["doctor", "a.pack", "--format", "json"]);
+    expect(said).toContain("claude-code (its plugin)");
+    await desk.run(["disconnect", "claude-code", "--yes"]);
+    rmSync(dirname(file), { recursive: true });
+  });
+});
+
+test("svc connect --rule adds a sentence to the rules of an assistant, and svc disconnect takes it away", async () => {
+  const file = join(desk.folder, ".config/amp/AGENTS.md");
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, "# Mine");
+  const line = "connect amp --db-path a.pack --rule --no-verify --yes --format json";
+  const { stdout } = await desk.run(line.split(" "));
+  expect(JSON.parse(stdout).rule).toMatchObject({ file, status: "done", backup: null });
+  expect(readFileSync(file, "utf8")).toStartWith("# Mine\n<!-- svc:rule -->\nBefore you begin");
+  await desk.run(["disconnect", "amp", "--yes"]);
+  expect(readFileSync(file, "utf8")).toBe("# Mine");
+  expect(readdirSync(dirname(file))).toEqual(["AGENTS.md"]);
 });

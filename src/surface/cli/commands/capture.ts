@@ -229,12 +229,14 @@ const sweepPart = packCommand(
     examples: EXAMPLES,
   },
   async (context, path: string, { encryptionKey, format, since, client }: SweepCommand) => {
-    const { HOOKED, hooksOf } = await import("../../../assistants/hooks.ts");
+    const { HOOKED, hasPlugin, hooksOf } = await import("../../../assistants/hooks.ts");
     const { surroundings } = await import("../../../assistants/catalogue.ts");
     const { sweep } = await import("../../../capture/sweep.ts");
     const here = surroundings();
     const clients =
-      client === undefined ? HOOKED.filter((one) => hooksOf(one, here).length > 0) : [client];
+      client === undefined
+        ? HOOKED.filter((one) => hooksOf(one, here).length > 0 || hasPlugin(one, here))
+        : [client];
     const config = await configFor(context, path, encryptionKey);
     await withEngine(context, config, async (engine) => {
       const swept = await sweep(engine, {

@@ -34,6 +34,7 @@ type ConnectOptions = ChangeOptions & {
   readonly userId?: string;
   readonly tools: ToolSet;
   readonly capture?: boolean;
+  readonly rule?: boolean;
   readonly print?: true;
   readonly force?: true;
   readonly verify: boolean;
@@ -75,6 +76,8 @@ export function connectCommand(context: CliContext): Command {
     .option("--force", "replace a server of another program that has the same name")
     .option("--capture", "also remember without being asked, by hooks of the assistant")
     .option("--no-capture", "do not ask about that")
+    .option("--rule", "also add a sentence to its rules that points it to the memory")
+    .option("--no-rule", "do not ask about that")
     .option("--no-verify", "do not start the server")
     .addOption(formatOption())
     .addHelpText(
@@ -135,6 +138,7 @@ async function connect(
   const trip = isTried ? await tryServer(context, server) : undefined;
   if (trip?.isOk === false) context.fail();
   const capture = pack && (await connectHooks(context, entry, pack, options));
+  const rule = await connectRule(context, entry, options);
   const done: Done = {
     entry,
     server,
@@ -144,6 +148,7 @@ async function connect(
     trip,
     undo: undoCommand(entry),
     capture,
+    rule,
   };
   if (options.format === "json") output.json(toJson(done));
   else report(context, done);
@@ -184,9 +189,9 @@ async function targetOf(context: CliContext, options: ConnectOptions): Promise<T
   return { planned, pack: { config, pack, userId } };
 }
 
-type Captured = {
-  readonly change: ClientChange;
-  readonly outcome: ChangeOutcome;
+type Changed = { readonly change: ClientChange; readonly outcome: ChangeOutcome };
+
+type Captured = Changed & {
   readonly trials: readonly HookTrial[];
   /** What the assistant notes for itself. */
   readonly notes: readonly string[];
@@ -199,8 +204,7 @@ async function connectHooks(
   wish: { readonly pack: string; readonly userId: string | undefined },
   options: ConnectOptions,
 ): Promise<Captured | undefined> {
-  const mayAsk = isTerminal() && options.yes !== true && options.dryRun !== true;
-  const isAsked = options.capture === undefined && mayAsk;
+  const isAsked = options.capture === undefined && mayAsk(options);
   if (scope !== "user" || !(options.capture ?? isAsked)) return undefined;
   const change = await hooksFor(context, client, wish, isAsked);
   if (change === undefined) return undefined;
@@ -212,6 +216,31 @@ async function connectHooks(
   const { ownNotes } = await import("../../../capture/own-notes.ts");
   const notes = ownNotes(client, homedir()).map(shellWord);
   return { change, outcome, trials, notes };
+}
+
+function mayAsk({ yes, dryRun }: ChangeOptions): boolean {
+  return isTerminal() && yes !== true && dryRun !== true;
+}
+
+/** Adds the sentence that points an assistant to the memory, if the person wants it. */
+async function connectRule(
+  context: CliContext,
+  { client, scope }: ClientEntry,
+  options: ConnectOptions,
+): Promise<Changed | undefined> {
+  const isAsked = options.rule === undefined && mayAsk(options);
+  if (!(options.rule ?? isAsked)) return undefined;
+  const { surroundings } = await import("../../../assistants/catalogue.ts");
+  const { planRule } = await import("../../../assistants/rule.ts");
+  const change = planRule({ client, scope }, surroundings());
+  if (change === undefined) {
+    const why = `${client} needs no rule, or has no file for one that svc knows`;
+    if (!isAsked) context.output.note(`Warning: ${why}; see docs/connect.md.`);
+    return undefined;
+  }
+  const chosen = isAsked ? options : { ...options, yes: true as const };
+  const outcome = await changeConfig(context, change, chosen, "Add this rule?");
+  return { change, outcome };
 }
 
 async function hooksFor(
@@ -231,6 +260,10 @@ async function hooksFor(
   const change = hooks.planHooks(name, { program: lastingSelf(here), ...wish }, here);
   if (change === undefined) {
     if (!isAsked) output.note(`Warning: ${client} runs no hooks; it remembers when it is told to.`);
+    return undefined;
+  }
+  if (hooks.hasPlugin(name, here)) {
+    output.note(`${change.title} has the plugin of svc, which brings the same hooks.`);
     return undefined;
   }
   if (!hooks.runsHooksOfClaude(name, here) || change.before !== undefined) return change;
@@ -279,6 +312,8 @@ type Done = {
   readonly undo: string;
   /** Undefined: no hooks were wanted. */
   readonly capture: Captured | undefined;
+  /** Undefined: no rule was wanted. */
+  readonly rule: Changed | undefined;
 };
 
 function reportHooks({ output }: CliContext, { change, outcome, trials, notes }: Captured): void {
@@ -300,6 +335,9 @@ function reportHooks({ output }: CliContext, { change, outcome, trials, notes }:
 function report(context: CliContext, done: Done): void {
   reportServer(context, done);
   if (done.capture !== undefined) reportHooks(context, done.capture);
+  if (done.rule?.outcome.status === "done") {
+    context.output.line(`The rule is in ${done.rule.change.file}.`);
+  }
 }
 
 function reportServer({ output }: CliContext, { change, outcome, trip, undo, server }: Done): void {
@@ -323,7 +361,7 @@ function reportServer({ output }: CliContext, { change, outcome, trip, undo, ser
 }
 
 function toJson(done: Done): Record<string, unknown> {
-  const { entry, server, concerns, change, outcome, trip, undo, capture } = done;
+  const { entry, server, concerns, change, outcome, trip, undo, capture, rule } = done;
   return {
     ...changeToJson(entry, change, outcome, "connected"),
     server: "url" in server ? { url: server.url, key_env: server.keyEnv } : server,
@@ -331,13 +369,18 @@ function toJson(done: Done): Record<string, unknown> {
     round_trip: trip === undefined ? null : tripToJson(trip),
     undo,
     capture: capture === undefined ? null : captureToJson(capture),
+    rule: rule === undefined ? null : changedToJson(rule),
   };
 }
 
-function captureToJson({ change, outcome, trials }: Captured): Record<string, unknown> {
+function changedToJson({ change, outcome }: Changed): Record<string, unknown> {
   const { status, copy, diff } = outcome;
+  return { file: change.file, status, backup: copy ?? null, diff };
+}
+
+function captureToJson({ trials, ...changed }: Captured): Record<string, unknown> {
   const trial = trials.map(({ event, ms, problem }) => ({ event, ms, problem: problem ?? null }));
-  return { file: change.file, status, backup: copy ?? null, diff, trials: trial };
+  return { ...changedToJson(changed), trials: trial };
 }
 
 function tripToJson(trip: RoundTrip): Record<string, unknown> {
@@ -417,6 +460,7 @@ async function disconnect(
   const change = await planDisconnection(entry);
   const done = await changeConfig(context, change, options, `Disconnect ${change.title}?`);
   if (done.status === "declined") return;
+  await disconnectRule(context, entry, options);
   if (format === "json") {
     output.json(changeToJson(entry, change, done, "disconnected"));
     return;
@@ -442,6 +486,22 @@ async function disconnectHooks(
     context.output.line(`The hooks are gone from ${change.file}. What was captured stays.`);
   }
   return status;
+}
+
+/** Takes the rule away, which other assistants of a project may still follow. */
+async function disconnectRule(
+  context: CliContext,
+  { client, scope }: ClientEntry,
+  options: ChangeOptions,
+): Promise<void> {
+  const { surroundings } = await import("../../../assistants/catalogue.ts");
+  const { hasOthersIn } = await import("../../../assistants/config-change.ts");
+  const { planNoRule } = await import("../../../assistants/rule.ts");
+  const here = surroundings();
+  const change = planNoRule({ client, scope }, here);
+  if (change === undefined || change.before === change.after) return;
+  if (scope === "project" && (await hasOthersIn(client, here))) return;
+  await changeConfig(context, change, options, `Take the rule of svc out of ${change.file}?`);
 }
 
 function reportIdle({ output }: CliContext, change: ClientChange, name: string): void {
