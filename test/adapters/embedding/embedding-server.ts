@@ -52,6 +52,8 @@ export function startEmbeddingServer(dimension: number): EmbeddingServer {
     hostname: "127.0.0.1",
     idleTimeout: 0,
     fetch: async (request) => {
+      // Whether it has a model is asked without a body.
+      if (request.method === "GET") return Response.json({});
       const entry = {
         path: new URL(request.url).pathname,
         headers: request.headers,

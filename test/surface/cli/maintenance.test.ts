@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { basename, join } from "node:path";
 import { bytesBelow } from "../../adapters/sqlite/folder.ts";
-import { createDesk, type Desk, SYSTEM_USER } from "./run-svc.ts";
+import { createWordDesk, type Desk, SYSTEM_USER } from "./run-svc.ts";
 
 const FACT = "The spare key lies under the blue flower pot";
 const SECRET = "correct horse battery staple";
@@ -30,7 +30,7 @@ const withKey = (key: string) => ({
 });
 
 beforeAll(async () => {
-  desk = createDesk();
+  desk = createWordDesk();
   for (const pack of ["plain.pack", "dir"]) {
     await desk.run(["init", pack, "--plain"]);
     await desk.store(pack, SYSTEM_USER, FACT);

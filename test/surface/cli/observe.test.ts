@@ -7,7 +7,7 @@ import { emptyDatabase } from "../../packs/stores.ts";
 import { dropDatabase, NO_POSTGRES } from "../../postgres/databases.ts";
 import { until } from "../../until.ts";
 import { NO_FFMPEG, picture, writePictures, writeVideo } from "./pictures.ts";
-import { createDesk, type Desk, type Outcome } from "./run-svc.ts";
+import { createWordDesk, type Desk, type Outcome } from "./run-svc.ts";
 import { startVisionServer, type Turn, type VisionServer } from "./vision-server.ts";
 
 // Each test starts the program, which starts another one for each file.
@@ -19,7 +19,7 @@ const TAKEN = "2026-03-01T10:00:00Z";
 let desk: Desk;
 let packs = 0;
 beforeAll(async () => {
-  desk = createDesk();
+  desk = createWordDesk();
   expect((await desk.run(["init", "empty.pack", "--plain"])).code).toBe(0);
 });
 afterAll(() => desk.remove());

@@ -7,6 +7,7 @@ import { findKey, isPackEncrypted, saltOf } from "../../../src/app/pack-key.ts";
 import { layoutOf, settingsForPath } from "../../../src/app/pack-path.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
+import { startEmbeddingServer } from "../../adapters/embedding/embedding-server.ts";
 import { REAL_MODEL } from "../../engine/engines.ts";
 
 const MAIN = resolve(import.meta.dir, "../../../src/main.ts");
@@ -46,13 +47,40 @@ export type RunExtra = {
 
 /** Makes a desk; the caller removes it. */
 export function createDesk(parent = tmpdir()): Desk {
+  return deskIn(parent, {}, () => {});
+}
+
+/**
+ * A desk on which a server of this process embeds texts by their words, for tests in which the model is not the fact: a program that
+ * loads the model takes three times as long.
+ */
+export function createWordDesk(parent = tmpdir()): Desk {
+  const server = startEmbeddingServer(DIMENSION);
+  const embedding = {
+    SVC_EMBEDDING__PROVIDER: "openai",
+    SVC_EMBEDDING__MODEL_NAME: "words",
+    SVC_EMBEDDING__DIMENSION: String(DIMENSION),
+    SVC_EMBEDDING__BASE_URL: `${server.url}/v1`,
+    SVC_EMBEDDING_API_KEY: "none",
+  };
+  return deskIn(parent, embedding, () => server.stop());
+}
+
+const DIMENSION = 48;
+type Environment = Readonly<Record<string, string>>;
+
+/** @param embedding settings of the model of all its packs; none: that of the program */
+function deskIn(parent: string, embedding: Environment, stop: () => void): Desk {
   const folder = realpathSync(mkdtempSync(join(parent, "svc-cli-")));
-  const start: Desk["start"] = (args, env = {}, cwd = folder) => spawn(folder, args, env, cwd);
+  const start: Desk["start"] = (args, env = {}, cwd = folder) =>
+    spawn(folder, args, { ...embedding, ...env }, cwd);
+  const engine: Desk["engine"] = (pack, env = {}) =>
+    openPack(folder, join(folder, pack), { ...embedding, ...env });
   return {
     folder,
     start,
     run: async (args, { env = {}, stdin = "" } = {}) => {
-      const child = spawn(folder, args, env);
+      const child = start(args, env);
       await child.stdin.write(stdin);
       await child.stdin.end();
       const [stdout, stderr, code] = await Promise.all([
@@ -62,13 +90,16 @@ export function createDesk(parent = tmpdir()): Desk {
       ]);
       return { code, stdout, stderr };
     },
-    engine: (pack, env = {}) => openPack(folder, join(folder, pack), env),
+    engine,
     store: async (pack, userId, ...texts) => {
-      const engine = await openPack(folder, join(folder, pack), {});
-      for (const content of texts) await engine.store({ content, userId });
-      await engine.close();
+      const opened = await engine(pack);
+      for (const content of texts) await opened.store({ content, userId });
+      await opened.close();
     },
-    remove: () => rmSync(folder, { recursive: true, force: true }),
+    remove: () => {
+      stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
   };
 }
 
@@ -80,7 +111,7 @@ function homeIn(folder: string): Readonly<Record<string, string>> {
 async function openPack(
   folder: string,
   path: string,
-  environment: Readonly<Record<string, string>>,
+  environment: Environment,
 ): Promise<MemoryEngine> {
   const { config } = loadConfig({ explicit: settingsForPath(path), environment });
   const layout = layoutOf(config);
@@ -88,7 +119,9 @@ async function openPack(
   const keys = openKeyStore({ kind: "file", environment: homeIn(folder) });
   const kept = salt === undefined ? undefined : await keys.find(salt);
   const given = kept?.kind === "found" ? kept.key : undefined;
-  return await openEngine((await findKey(config, { given })).config, { embedder: REAL_MODEL });
+  const { config: found } = await findKey(config, { given });
+  const isHosted = environment["SVC_EMBEDDING__PROVIDER"] !== undefined;
+  return await openEngine(found, isHosted ? {} : { embedder: REAL_MODEL });
 }
 
 function spawn(
