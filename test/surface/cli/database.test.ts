@@ -7,7 +7,7 @@ import { CHATGPT, fileOf, GRAPH, jsonLines } from "../../engine/import/samples.t
 import { leftOut } from "../../left-out.ts";
 import { emptyDatabase, onDatabase, unnumbered } from "../../packs/stores.ts";
 import { dropDatabase, NO_POSTGRES } from "../../postgres/databases.ts";
-import { createDesk, type Desk } from "./run-svc.ts";
+import { createWordDesk, type Desk } from "./run-svc.ts";
 
 setDefaultTimeout(180_000);
 
@@ -16,7 +16,7 @@ let url = "";
 const made: string[] = [];
 beforeAll(async () => {
   if (NO_POSTGRES !== undefined) return;
-  desk = createDesk();
+  desk = createWordDesk();
   await desk.store("ours.pack", "ada", "The garden gate is green.", "Ada drinks lapsang tea.");
   url = await newDatabase();
   expect((await desk.run(["migrate", "ours.pack", url])).code).toBe(0);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { createDesk, type Desk } from "./run-svc.ts";
+import { createWordDesk, type Desk } from "./run-svc.ts";
 
 // Each test starts processes, some of which load the model.
 setDefaultTimeout(120_000);
@@ -10,7 +10,7 @@ const env = { SVC_ORGANIZER__PROMOTION_AGE_DAYS: "0", SVC_ORGANIZER__OPPORTUNIST
 
 let desk: Desk;
 beforeAll(async () => {
-  desk = createDesk();
+  desk = createWordDesk();
   await desk.run(["init", PACK, "--plain", "--owner", "anna"]);
   await desk.store(PACK, "anna", "Anna prefers tea");
 });
