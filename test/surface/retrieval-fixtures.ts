@@ -125,6 +125,7 @@ export const BUNDLE: MemoryBundle = {
   excludedIds: [OTHER_ID],
   blankIds: [],
   oneSidedIds: [],
+  weakIds: [],
   folded: new Map(),
   tokensUsed: 60,
   tokenBudget: 4096,

@@ -30,7 +30,7 @@ export type SectionName = (typeof SECTION_NAMES)[number];
 export const OUTCOMES = ["applied", "timeout", "failed"] as const;
 
 /** Why a result is not in the context. */
-const PACKING_REASONS = ["token_budget", "blank_text", "folded", "one_sided"] as const;
+const PACKING_REASONS = ["token_budget", "blank_text", "folded", "one_sided", "weak"] as const;
 
 const notPacked = f.object({
   nodeId: f.uuid,

@@ -288,12 +288,14 @@ function notPacked(
 ): readonly NotPacked[] {
   const blank = new Set(bundle.blankIds);
   const oneSided = new Set(bundle.oneSidedIds);
+  const weak = new Set(bundle.weakIds);
   return results
     .map(({ node }) => node.id)
     .filter((nodeId) => !packed.has(nodeId))
     .map((nodeId) => {
       if (blank.has(nodeId)) return { nodeId, reason: "blank_text", foldedInto: undefined };
       if (oneSided.has(nodeId)) return { nodeId, reason: "one_sided", foldedInto: undefined };
+      if (weak.has(nodeId)) return { nodeId, reason: "weak", foldedInto: undefined };
       const foldedInto = bundle.folded.get(nodeId);
       return { nodeId, reason: foldedInto === undefined ? "token_budget" : "folded", foldedInto };
     });

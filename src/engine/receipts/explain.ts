@@ -201,6 +201,8 @@ function packingWords(
       };
     case "blank_text":
       return { text: "has no text", memory: undefined };
+    case "weak":
+      return { text: "is weak and far behind, and others are strong", memory: undefined };
     case "one_sided":
       return {
         text: "is contested or outdated, and the memory on the other side did not fit beside it",

@@ -151,6 +151,8 @@ export type MemoryBundle = {
   readonly blankIds: readonly Uuid[];
   /** Excluded ids that would fit, but not with the other side of their dispute; never sent to clients. */
   readonly oneSidedIds: readonly Uuid[];
+  /** Excluded ids of weak results far behind strong ones; never sent to clients. */
+  readonly weakIds: readonly Uuid[];
   /** Excluded ids whose text is part of a record in the context, with that record; never sent to clients. */
   readonly folded: ReadonlyMap<Uuid, Uuid>;
   /** The least `tokenBudget` that holds a record; undefined unless there were results and none fits. */

@@ -5,6 +5,7 @@ import { reasonCode, SvcError } from "../../domain/errors.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import type { Coverage, CoverageLimitation } from "../../domain/records/receipt.ts";
 import type { CandidatePath, PackingSettings } from "../../domain/records/retrieval-record.ts";
+import { keptFor } from "../../domain/replacement.ts";
 import { PINS_MAX } from "../../domain/search/change.ts";
 import { nextTurn } from "../../lib/pause.ts";
 import type {
@@ -333,10 +334,11 @@ export type Candidate = {
 };
 
 /** Without repeats. */
-export function foundKeys({ hits, scanned }: CandidateSets): NodeKey[] {
-  const keys = Object.values(hits).flatMap((list) => list.map(({ key }) => key));
-  return [...new Set([...keys, ...scanned])];
-}
+export const foundKeys = keptFor(({ hits, scanned }: CandidateSets): readonly NodeKey[] => {
+  const keys = new Set<NodeKey>();
+  for (const list of Object.values(hits)) for (const { key } of list) keys.add(key);
+  return [...keys.union(new Set(scanned))];
+});
 
 /** Stage 3: one candidate per active memory, with the union of its paths. */
 export function merge(sets: CandidateSets, nodes: readonly KeyedNode[]): Candidate[] {
@@ -354,16 +356,27 @@ export function merge(sets: CandidateSets, nodes: readonly KeyedNode[]): Candida
     ["LEXICAL", new Set(byText)],
     ["PINNED", keysOf(PINNED)],
   ];
+  const pathsOf = memberships(found);
   return nodes.map(({ key, node }) => ({
     key,
     node,
-    paths: found.filter(([, keys]) => keys.has(key)).map(([path]) => path),
+    paths: pathsOf(key),
     semantic: semantic.get(key),
     lexical: lexical.get(key),
     coverage: coverage.get(key),
     certainty: lexical.has(key) ? certainty : undefined,
     graph: graph.get(key) ?? 0,
   }));
+}
+
+/** The names of the sets that have a key; keys of the same sets share one list. */
+function memberships<Name>(sets: readonly (readonly [Name, ReadonlySet<NodeKey>])[]) {
+  const lists: (readonly Name[])[] = [];
+  return (key: NodeKey): readonly Name[] => {
+    const mask = sets.reduce((sum, [, keys], index) => sum | (Number(keys.has(key)) << index), 0);
+    lists[mask] ??= sets.flatMap(([name], index) => (mask & (1 << index) ? [name] : []));
+    return lists[mask];
+  };
 }
 
 /** A word said once is indexed in five turns: its own and two on each side. */

@@ -230,10 +230,10 @@ function pairsOf(
     compared
       .filter(
         (older) =>
-          older !== newer &&
-          mayBe(newer, older) &&
+          // The cheap ones first.
+          byAge(older.candidate, newer.candidate) < 0 &&
           isComparable(newer.candidate, older.candidate) &&
-          byAge(older.candidate, newer.candidate) < 0,
+          mayBe(newer, older),
       )
       .map((older) => ({ newer, older })),
   );

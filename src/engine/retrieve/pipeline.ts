@@ -122,7 +122,9 @@ async function answer(
     () => packed(deps, request, ranked, selection.results),
     ({ includedCount }) => includedCount,
   );
-  const excluded = onceEach([...ranked.excluded, ...expanded.excluded, ...selection.excluded]);
+  const earlier = [...ranked.excluded, ...expanded.excluded];
+  const excluded =
+    earlier.length === 0 ? selection.excluded : onceEach([...earlier, ...selection.excluded]);
   const outcome: Outcome = { request, ranked, expanded, selection, hints, bundle, excluded };
   const metadata = describe(deps, outcome);
   const timingMs = Math.round(log.totalMs);
@@ -278,6 +280,8 @@ async function packed(
   return pack(results, own, {
     ...request,
     settings: settings.packing,
+    // Who counts wants all.
+    keepsWeak: analysis.isAggregation,
     notice: coverageNotice({ ...analysis, knowledgeAt }),
     guidance: guidanceFor({ ...analysis, mode, format, referenceTime: request.referenceTime }),
   });

@@ -61,6 +61,11 @@ export function select(given: readonly ResultCandidate[], rules: SelectionRules)
   const excluded: Exclusion[] = [];
   for (const candidate of ranking) {
     if (kept.has(candidate)) continue;
+    const refusal = kept.refusal(candidate);
+    if (refusal !== undefined) {
+      excluded.push(exclusion(candidate, refusal, rules.fusion));
+      continue;
+    }
     const others = withOtherSides(candidate.node.id, sides)
       .slice(1)
       .flatMap((id) => byId.get(id) ?? [])
@@ -68,10 +73,9 @@ export function select(given: readonly ResultCandidate[], rules: SelectionRules)
     const { olderThan } = candidate;
     // An outdated memory is never kept without what outdates it.
     const isAlone = olderThan && excluded.some(({ nodeId }) => nodeId === olderThan.nodeId);
-    const reason =
-      kept.refusal(candidate) ??
-      (!isAlone && kept.add([candidate, ...others]) ? undefined : "one_sided");
-    if (reason !== undefined) excluded.push(exclusion(candidate, reason, rules.fusion));
+    if (isAlone || !kept.add([candidate, ...others])) {
+      excluded.push(exclusion(candidate, "one_sided", rules.fusion));
+    }
   }
   return { results: ranking.filter((candidate) => kept.has(candidate)), excluded, minScoreSkipped };
 }
@@ -163,8 +167,10 @@ function exclusion(
   reason: string,
   fusion: Fusion["kind"],
 ): Exclusion {
-  const scored = { nodeId: node.id, reason, compositeScore };
-  return fusion === "weighted" ? scored : { ...scored, semanticRelevance };
+  const { id: nodeId } = node;
+  return fusion === "weighted"
+    ? { nodeId, reason, compositeScore }
+    : { nodeId, reason, compositeScore, semanticRelevance };
 }
 
 /** Counts per kind, up to a cap; the empty kind is not counted. */

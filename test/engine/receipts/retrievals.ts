@@ -267,6 +267,7 @@ export function bundleOf(
     excludedIds: results.slice(size).map(({ node }) => node.id),
     blankIds: [],
     oneSidedIds: [],
+    weakIds: [],
     folded: new Map(),
     tokensUsed: tokens,
     tokenBudget: packing.tokenBudget,

@@ -273,6 +273,29 @@ describe("packing", () => {
     });
   });
 
+  test("leaves out what is weak and far behind a strong result, unless it stands by its own right", () => {
+    const hit = (number: number, score: number, strength: "strong" | "weak", given = {}) =>
+      record(number, `text ${number}`, given, { compositeScore: score, strength });
+    const results = [
+      hit(1, 0.9, "strong"),
+      hit(2, 0.19, "weak"),
+      hit(3, 0.17, "weak"),
+      hit(4, 0.17, "strong"),
+      hit(5, 0.01, "weak", { pinned: true }),
+      hit(6, 0, "weak", { nodeType: "instruction", sourceType: "user_stated" }),
+      hit(7, 0, "weak", { lifecycleState: "contested" }),
+    ];
+    const shown = (given: readonly ResultCandidate[], more = {}) =>
+      [1, 2, 3, 4, 5, 6, 7].filter((number) =>
+        pack(given, tokenizer, rules(4096, {}, more)).renderedContext.includes(`text ${number}`),
+      );
+    expect(shown(results)).toEqual([1, 2, 4, 5, 6, 7]);
+    expect(pack(results, tokenizer, rules(4096)).weakIds).toEqual([results[2]!.node.id]);
+    expect(shown(results, { keepsWeak: true })).toEqual([1, 2, 3, 4, 5, 6, 7]);
+    const alike = results.map((result) => ({ ...result, strength: "weak" as const }));
+    expect(shown(alike)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  });
+
   test("goes on with smaller records after one that does not fit", () => {
     const big = aResult(1, 1, { content: "word ".repeat(400) });
     const small = aResult(2, 0.1, { content: "small" });

@@ -32,6 +32,8 @@ export type PackRules = {
   readonly notice: string | undefined;
   /** Reading guidance; left out if it does not fit. */
   readonly guidance: string | undefined;
+  /** Whether weak results far behind strong ones are packed, too. Default false. */
+  readonly keepsWeak?: boolean;
 };
 
 export type PlacedRecord = MeteredLine & {
@@ -53,6 +55,8 @@ type PackingOutcome = {
   readonly meter: ContextMeter<PlacedRecord> | undefined;
   /** Left out because they have no text. */
   readonly blank?: ReadonlySet<Uuid>;
+  /** Left out because they are weak and far behind. */
+  readonly weak?: ReadonlySet<Uuid>;
   /** Left out because another record contains its text, with that record. */
   readonly folded?: ReadonlyMap<Uuid, Uuid>;
   /** The least budget for one record, if none fits. */
@@ -95,6 +99,7 @@ export function toBundle(outcome: PackingOutcome): MemoryBundle {
     ),
     neededTokens: included.size === 0 ? outcome.neededTokens : undefined,
     blankIds: excludedIds.filter((id) => outcome.blank?.has(id) === true),
+    weakIds: excludedIds.filter((id) => outcome.weak?.has(id) === true),
     oneSidedIds: excludedIds.filter((id) => outcome.oneSided?.has(id) === true),
     tokensUsed,
     tokenBudget: rules.tokenBudget,

@@ -27,7 +27,14 @@ import {
   storedTime,
   validityLabel,
 } from "./record-line.ts";
-import { ContextMeter, hasOwnClaim, ORDINARY_RANK, packingRanks, sectionOf } from "./sections.ts";
+import {
+  ContextMeter,
+  farBehind,
+  hasOwnClaim,
+  ORDINARY_RANK,
+  packingRanks,
+  sectionOf,
+} from "./sections.ts";
 
 type Placed = PlacedRecord & {
   readonly node: MemoryNode;
@@ -68,8 +75,10 @@ export function pack(
     ranks,
     windows,
   );
-  const stored = storedTimes(kept);
-  const items = kept.map((candidate) => {
+  const weak = rules.keepsWeak ? new Set<Uuid>() : farBehind(results);
+  const told = kept.filter(({ node }) => !weak.has(node.id));
+  const stored = storedTimes(told);
+  const items = told.map((candidate) => {
     const { id } = candidate.node;
     const given = {
       candidate,
@@ -96,6 +105,7 @@ export function pack(
     ...frame,
     meter,
     blank,
+    weak,
     folded: new Map([...folded, ...leftOut.folded]),
     oneSided: leftOut.oneSided,
     neededTokens: meter.sections.size === 0 ? neededTokens() : undefined,

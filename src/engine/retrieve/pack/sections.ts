@@ -41,6 +41,23 @@ export function hasOwnClaim({ node }: ResultCandidate): boolean {
   return isOwnInstruction(node) || isPinned(node) || openTask;
 }
 
+/** Share of the best score; what labelled questions ask for was never below it (docs/retrieval.md). */
+const FAR = 0.2;
+
+/** Weak results far behind the best one, if another one is strong; without what stands in a context by its own right, and disputes. */
+export function farBehind(results: readonly ResultCandidate[]): ReadonlySet<Uuid> {
+  if (!results.some(({ strength }) => strength === "strong")) return new Set();
+  const best = results.reduce((most, { compositeScore }) => Math.max(most, compositeScore), 0);
+  const far = results.filter(
+    (result) =>
+      result.strength === "weak" &&
+      result.compositeScore < FAR * best &&
+      result.node.lifecycleState !== "contested" &&
+      !hasOwnClaim(result),
+  );
+  return new Set(far.map(({ node }) => node.id));
+}
+
 function tierOf(candidate: ResultCandidate): number {
   if (isOwnInstruction(candidate.node)) return 0;
   if (hasOwnClaim(candidate)) return 1;

@@ -85,6 +85,7 @@ function toResult({ candidate, semantic, signals }: Entry, scored: Scored): Resu
 }
 
 function requireSignals({ node, semantic, lexical, graph }: Candidate): void {
+  if (Number.isFinite((semantic ?? 0) + (lexical ?? 0) + graph)) return;
   for (const [signal, value] of Object.entries({ semantic, lexical, graph })) {
     if (value === undefined || Number.isFinite(value)) continue;
     const data: ErrorData = { node_id: node.id, signal };
@@ -209,7 +210,10 @@ function fusedFormula(pool: Pool, fusion: ChannelFusion): Formula {
   );
   return ({ signals }, index) => {
     const untied: FusionRecord = { ...channels(index), ...factors(index), tieBreak: undefined };
-    const record = withTieBreak(untied, fusion, places[index] ?? 0);
+    const fused = fusedScore(untied, fusion);
+    // Just enough that the newest of equal scores comes first.
+    const place = fused > 0 ? (places[index] ?? 0) : 0;
+    const tieBreak = fusion.tieBreak === undefined ? undefined : place * TIE_BREAK_WIDTH;
     return {
       formulaVersion: formulaVersion(fusion.kind),
       trace: {
@@ -217,10 +221,10 @@ function fusedFormula(pool: Pool, fusion: ChannelFusion): Formula {
         recencyFactor: recencies?.[index] ?? 0,
         salience: 0,
         confidence: 0,
-        compositeScore: fusedScore(record, fusion),
+        compositeScore: fused - (tieBreak ?? 0),
       },
       weights: context.weights,
-      fusion: record,
+      fusion: { ...untied, tieBreak },
     };
   };
 }
@@ -333,13 +337,6 @@ function timeFactors(
   const away = entries.map(({ stated }) => daysFrom(askedTime, stated));
   if (!away.includes(0)) return undefined;
   return away.map((days) => (days === 0 ? 1 : OTHER_TIME * OTHER_TIME_DAILY ** days));
-}
-
-/** Subtracts just enough that the newest of equal scores comes first. */
-function withTieBreak(record: FusionRecord, fusion: ChannelFusion, place: number): FusionRecord {
-  if (fusion.tieBreak === undefined) return record;
-  const scored = fusedScore(record, fusion) > 0;
-  return { ...record, tieBreak: scored ? place * TIE_BREAK_WIDTH : 0 };
 }
 
 /** Raises the newest candidate if the question asks for the current state and its text mentions a change. Undefined: no step. */
