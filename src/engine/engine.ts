@@ -74,7 +74,7 @@ import {
 import { explainReceipt } from "./receipts/explain.ts";
 import { createReceiptKeeper, type ReceiptKeeper } from "./receipts/keep.ts";
 import { listRetrievals, listUses } from "./receipts/list.ts";
-import { retrieve } from "./retrieve/pipeline.ts";
+import { type RetrieveContext, retrieve } from "./retrieve/pipeline.ts";
 import type { IngestInput, StoreInput, StoreReceipt } from "./write/api.ts";
 import { ingest, ingestBatch, ingestFast, ingestFastMany } from "./write/ingest.ts";
 import { drainBefore, matchesPack, processPending } from "./write/materialize.ts";
@@ -341,7 +341,8 @@ async function receiptOf({ receipts }: Parts, requestId: string, userId?: string
 
 async function answerQuestion(parts: Parts, input: Parameters<MemoryEngine["retrieve"]>[0]) {
   const { receipts, isReadOnly = false } = parts;
-  return await retrieve({ ...parts, settings: parts.feedback.settings() }, input, {
+  const deps = { ...parts, settings: parts.feedback.settings() };
+  const context: RetrieveContext = {
     comparable: await matchesPack(parts),
     drain: async ({ filter, signal }) => {
       if (!isReadOnly) await drainBefore(parts, filter.userId, signal);
@@ -351,7 +352,8 @@ async function answerQuestion(parts: Parts, input: Parameters<MemoryEngine["retr
       const receipt = await receipts.make(material);
       return { receipt, explanation: explainReceipt(receipt) };
     },
-  });
+  };
+  return await receipts.answering(() => retrieve(deps, input, context));
 }
 
 /** Whether the engine is open, and what is running. */

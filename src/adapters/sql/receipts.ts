@@ -20,8 +20,8 @@ import * as sql from "./statement.ts";
 /** Records of retrievals, which are kept for a limited time. @param apart separates an owner's erasures from concurrent writes */
 export function bindReceipts({ read, writeAny }: sql.Access, apart: Apart = nobody) {
   return {
-    saveReceipt: (receipt, forgettings) =>
-      writeAny(() => writeReceipt(receipt, forgettings, apart(receipt.userId))),
+    saveReceipt: (receipt, forgettings, isAlone) =>
+      writeAny(() => writeReceipt(receipt, forgettings, apart(receipt.userId)), isAlone),
     noteContexts: (contexts) => writeAny(() => noteContexts(contexts, apart)),
     forgettings: (userId) => read(userId, () => countForgettings(userId)),
     receipt: (requestId, owner) => read(owner, () => readReceipt(requestId, owner)),

@@ -82,8 +82,8 @@ export type Access = {
   readonly write: <T>(userIds: string | readonly string[], work: () => Steps<T>) => Promise<T>;
   /** Like `write`, and creates missing rows of owners. */
   readonly writeNew: <T>(userIds: string | readonly string[], work: () => Steps<T>) => Promise<T>;
-  /** Writes what the work itself locks. */
-  readonly writeAny: <T>(work: () => Steps<T>) => Promise<T>;
+  /** Writes what the work itself locks. @param isAlone nobody else is about to write, so that nothing need be written together */
+  readonly writeAny: <T>(work: () => Steps<T>, isAlone?: boolean) => Promise<T>;
 };
 
 /** A text made once per dialect, so that the statement is prepared once. */

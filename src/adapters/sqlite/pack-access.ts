@@ -13,7 +13,7 @@ import type { WriteQueue } from "./write/write-queue.ts";
 export type PackAccess = PackLock & {
   /** The vectors in memory belong to these files, and are dropped with them. */
   readonly read: <T>(work: (database: Database, resident: ResidentVectors) => T) => Promise<T>;
-  readonly write: <T>(work: (database: Database) => T) => Promise<T>;
+  readonly write: <T>(work: (database: Database) => T, isAlone?: boolean) => Promise<T>;
   /** Memories in memory, dropped with the files and before a purge. Undefined: nothing is written here. */
   readonly held: () => HeldNodes | undefined;
   /**
@@ -59,7 +59,7 @@ export function accessTo(files: PackFiles, limits?: VectorLimits): PackAccess {
         throw toSvcError(error, path);
       }
     },
-    write: (work) => queue.run(() => work(writer)),
+    write: (work, isAlone) => queue.run(() => work(writer), isAlone),
     held: () => held,
     purge: (mark, waitMs) => {
       held?.clear();
@@ -146,7 +146,7 @@ export function lockable(
   };
   return {
     read: async (work) => files().read(work),
-    write: async (work) => files().write(work),
+    write: async (work, isAlone) => files().write(work, isAlone),
     held: () => current?.held(),
     purge: async (mark, waitMs) => files().purge(mark, waitMs),
     lock: () =>

@@ -56,6 +56,8 @@ export type ReceiptKeeper = {
    * after `close`, the write failed, or it took longer than `answerMs` (it may still be written)
    */
   keep(material: ReceiptMaterial): Promise<boolean>;
+  /** Runs a call that keeps a receipt. Receipts of calls that run at the same time are written together. */
+  answering<T>(call: () => Promise<T>): Promise<T>;
   /** The receipt as `keep` would write it, checked. @throws SvcError storage_failed for an inconsistent one */
   make(material: ReceiptMaterial): Promise<KeptReceipt>;
   /**
@@ -76,32 +78,11 @@ export function createReceiptKeeper(deps: ReceiptKeeperDeps): ReceiptKeeper {
   const surroundings = { settings, features, languageModel: deps.languageModel };
   const waiting = new Map<Uuid, Promise<boolean>>();
   let isClosed = false;
+  let running = 0;
   /** Receipts whose answers no longer wait for them. */
   let late = 0;
 
-  /** Memories shown in answers, recorded in batches, because their rows are far apart. */
-  const shown: AnswerContext[] = [];
-  let noted = Promise.resolve();
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const note = (): Promise<void> => {
-    clearTimeout(timer);
-    timer = undefined;
-    const contexts = shown.splice(0);
-    if (contexts.length > 0) {
-      noted = noted
-        .then(() => store.noteContexts(contexts))
-        .catch((error) =>
-          warn(`what ${contexts.length} answers showed was not noted (${reasonCode(error)})`),
-        );
-    }
-    return noted;
-  };
-  const showed = (context: AnswerContext): void => {
-    shown.push(context);
-    timer ??= setTimeout(note, NOTE_MS);
-    timer.unref();
-    if (shown.length >= NOTED_AT_ONCE) void note();
-  };
+  const { note, showed } = notesOf(deps);
   const full = async (material: ReceiptMaterial) => {
     await digestLongTexts(material.results);
     return buildReceipt(material, surroundings);
@@ -113,7 +94,7 @@ export function createReceiptKeeper(deps: ReceiptKeeperDeps): ReceiptKeeper {
         ? full(material)
         : buildLean(material));
       const stored = toStored(built, createdAt);
-      if (await store.saveReceipt(stored, material.forgettings)) {
+      if (await store.saveReceipt(stored, material.forgettings, running === 1)) {
         showed({ ...built.receipt, context: contextOf(built.receipt) });
         return true;
       }
@@ -155,6 +136,14 @@ export function createReceiptKeeper(deps: ReceiptKeeperDeps): ReceiptKeeper {
       });
       return false;
     },
+    answering: async (call) => {
+      running += 1;
+      try {
+        return await call();
+      } finally {
+        running -= 1;
+      }
+    },
     make: async (material) => fromStored(toStored(await full(material), clock.now())),
     read: async (requestId, owner) => {
       await within(settleMs, waiting.get(requestId) ?? Promise.resolve(false));
@@ -174,6 +163,33 @@ export function createReceiptKeeper(deps: ReceiptKeeperDeps): ReceiptKeeper {
       waiting.clear();
     },
   };
+}
+
+/** Memories shown in answers, recorded in batches, because their rows are far apart. */
+function notesOf({ store, warn }: Pick<ReceiptKeeperDeps, "store" | "warn">) {
+  const shown: AnswerContext[] = [];
+  let noted = Promise.resolve();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const note = (): Promise<void> => {
+    clearTimeout(timer);
+    timer = undefined;
+    const contexts = shown.splice(0);
+    if (contexts.length > 0) {
+      noted = noted
+        .then(() => store.noteContexts(contexts))
+        .catch((error) =>
+          warn(`what ${contexts.length} answers showed was not noted (${reasonCode(error)})`),
+        );
+    }
+    return noted;
+  };
+  const showed = (context: AnswerContext): void => {
+    shown.push(context);
+    timer ??= setTimeout(note, NOTE_MS);
+    timer.unref();
+    if (shown.length >= NOTED_AT_ONCE) void note();
+  };
+  return { note, showed };
 }
 
 /** The result of the work; undefined if it takes longer. */

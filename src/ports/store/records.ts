@@ -140,9 +140,10 @@ export type ReceiptLog = {
    * Stores a receipt. An existing request id is left unchanged.
    * @param forgettings the owner's number when the question began; if there are more now, nothing is stored, since the receipt may name or
    * quote what was forgotten. Default: the current number
+   * @param isAlone no other receipt is about to be written: this one does not wait to be written together with others. Default false
    * @returns whether the request has a receipt
    */
-  saveReceipt(receipt: StoredReceipt, forgettings?: number): Promise<boolean>;
+  saveReceipt(receipt: StoredReceipt, forgettings?: number, isAlone?: boolean): Promise<boolean>;
   /** Records what was in the contexts of answers, once for each. Receipts and memories that no longer exist are ignored. */
   noteContexts(contexts: readonly AnswerContext[]): Promise<void>;
   forgettings(userId: string): Promise<number>;

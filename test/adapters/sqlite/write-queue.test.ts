@@ -336,3 +336,17 @@ describe("the write queue", () => {
     expect(all()).toEqual(["n0", "n1"]);
   });
 });
+
+test("a call that is alone does not wait for a turn of the event loop", async () => {
+  const database = new Database(join(folder(), "queue.db"));
+  const queue = new WriteQueue(database, { capacity: 9, busyTimeoutMs: 1000, path: "queue.db" });
+  let turns = 0;
+  const turn = setImmediate(() => {
+    turns += 1;
+  });
+  expect(await queue.run(() => [database.inTransaction, turns], true)).toEqual([true, 0]);
+  expect(await queue.run(() => turns)).toBe(1);
+  clearImmediate(turn);
+  await queue.close();
+  database.close();
+});

@@ -151,7 +151,7 @@ export function* native<T>(work: (database: Database) => T): Steps<T> {
 /** The roles on a pack. */
 export function accessOf(pack: {
   read<T>(work: (database: Database) => T): Promise<T>;
-  write<T>(work: (database: Database) => T): Promise<T>;
+  write<T>(work: (database: Database) => T, isAlone?: boolean): Promise<T>;
 }): Access {
   const read: Access["read"] = (_owner, work) => pack.read((database) => run(database, work()));
   const snapshot: Access["snapshot"] = (_owner, work) =>
@@ -163,7 +163,7 @@ export function accessOf(pack: {
     snapshot,
     write,
     writeNew: write,
-    writeAny: (work) => write([], work),
+    writeAny: (work, isAlone) => pack.write((database) => run(database, work()), isAlone),
   };
 }
 

@@ -48,9 +48,10 @@ export class WriteQueue {
 
   /**
    * Runs `work` inside a write transaction and resolves with its result once that is durable.
+   * @param isAlone whether nobody else is about to write: then the group does not wait for company
    * @throws SvcError engine_closed, pack_read_only, disk_full, storage_busy, storage_failed; or what `work` or `beforeCommit` throws
    */
-  async run<T>(work: () => T): Promise<T> {
+  async run<T>(work: () => T, isAlone = false): Promise<T> {
     while (!this.#closed && this.#tasks.length >= this.#options.capacity) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
@@ -59,7 +60,7 @@ export class WriteQueue {
     return new Promise<T>((resolve, reject) => {
       // SAFETY: the task resolves with what its own work returned.
       this.#tasks.push({ work, resolve: (value) => resolve(value as T), reject });
-      this.#draining ??= this.#drain();
+      this.#draining ??= this.#drain(isAlone);
     });
   }
 
@@ -88,10 +89,10 @@ export class WriteQueue {
     await this.#draining;
   }
 
-  async #drain(): Promise<void> {
-    while (this.#tasks.length + this.#apart.length > 0) {
+  async #drain(isAlone = false): Promise<void> {
+    for (let waits = !isAlone; this.#tasks.length + this.#apart.length > 0; waits = true) {
       // One turn of the event loop lets requests that are already here join the group.
-      await new Promise<void>((resolve) => setImmediate(resolve));
+      if (waits) await new Promise<void>((resolve) => setImmediate(resolve));
       const apart = this.#apart.shift();
       if (apart !== undefined) {
         await apart();
