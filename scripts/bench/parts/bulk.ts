@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { type Client, createClient, unwrap } from "../http-client.ts";
@@ -13,6 +13,13 @@ const TEXTS = 800;
 const ADMITTED_AT_ONCE = 100;
 const STORES = 150;
 const PROCESS_MS = 60_000;
+/** Memories from which a million is reckoned. */
+const TAKEN_IN = 20_000;
+const MILLION = 1_000_000;
+const KEY = `raw_key:${Buffer.alloc(32, 7).toString("base64url")}`;
+/** What a busy core of a laptop draws, about, and the price of a kilowatt-hour in Europe, about. */
+const WATTS = 10;
+const EUROS = 0.3;
 /** Clock ticks a second in `/proc`. */
 const TICKS = 100;
 
@@ -86,12 +93,52 @@ export async function measureBulk(context: PartContext): Promise<Section> {
       notes: [
         `Each turn: ${TEXTS} texts of about 20 words, admitted over HTTP in batches of ${ADMITTED_AT_ONCE}, until both indexes have them. The probe is the model alone on one thread, on the same texts. Ratio: median over the turns. Stores: one client, waiting for both indexes, alone and beside a backlog. ${availableParallelism()} cores.`,
       ],
-      figures: [speed(raw, bulk), ...stores(idle, busy)],
+      figures: [speed(raw, bulk), ...stores(idle, busy), ...(await takeIn(context))],
     };
   } finally {
     await server.end("SIGTERM");
     await model.close();
   }
+}
+
+/** A new encrypted pack with so many memories, and what a million takes if the rest goes on like the second half. */
+async function takeIn(context: PartContext): Promise<Figure[]> {
+  const pack = join(context.folder, "million.pack");
+  const environment = { SVC_ENCRYPTION_ENABLED: "true", SVC_ENCRYPTION_KEY: KEY };
+  const server = await startServer({ pack, environment });
+  const client = createClient(server.url, "bench");
+  const count = Math.ceil((TAKEN_IN * Math.min(1, context.effort)) / (2 * ADMITTED_AT_ONCE));
+  const half = count * ADMITTED_AT_ONCE;
+  const random = createRandom(2);
+  const points: { readonly ms: number; readonly cpu: number; readonly bytes: number }[] = [];
+  const start = performance.now();
+  for (let batch = 0; batch < 2 * count; batch += 1) {
+    const texts = sentences(random, batch * ADMITTED_AT_ONCE, ADMITTED_AT_ONCE);
+    unwrap(await client.ingest(texts));
+    if (batch !== count - 1 && batch !== 2 * count - 1) continue;
+    await settled(client);
+    const ms = performance.now() - start;
+    points.push({ ms, cpu: processorMs(server), bytes: statSync(pack).size });
+    context.say(`bulk: ${(batch + 1) * ADMITTED_AT_ONCE} taken in`);
+  }
+  await server.end("SIGTERM");
+  const [before, after] = points;
+  if (before === undefined || after === undefined) throw new Error("nothing was taken in");
+  const hours = (ms: number) => ((ms / half) * MILLION) / 3_600_000;
+  const cpu = hours(after.cpu - before.cpu);
+  const cost = (cpu * WATTS * EUROS) / 1000;
+  return [
+    {
+      what: `${digits(2 * half)} memories taken into a new encrypted pack`,
+      figure: `${digits(after.ms / 1000)} s, ${digits(after.cpu / 1000)} s of processor time, ${digits(after.bytes / 1e6)} MB`,
+      ratio: "",
+    },
+    {
+      what: "a million, reckoned from the second half of these",
+      figure: `${digits(hours(after.ms - before.ms))} hours, ${digits(cpu)} of processor time, ${digits(((after.bytes - before.bytes) / half) * (MILLION / 1e9))} GB`,
+      ratio: `about ${digits(cost * 100)} cents of electricity (${WATTS} W a core, ${EUROS} EUR a kWh)`,
+    },
+  ];
 }
 
 async function settled(client: Client): Promise<void> {

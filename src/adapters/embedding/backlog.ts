@@ -23,7 +23,7 @@ export type BacklogOptions = {
 };
 
 /** Texts after which a backlog gets threads of its own: loading a model takes as long as a hundred. */
-const LONG = 64;
+const LONG = 128;
 /** Texts that a thread has at once, so that it never waits for the next one. */
 const AT_ONCE = 2;
 const LINGER_MS = 10_000;

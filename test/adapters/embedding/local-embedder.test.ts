@@ -127,10 +127,10 @@ describe("a backlog", () => {
         return worker;
       },
     });
-    const vectors = await Promise.all(texts(150).map((text) => many.embedLater!(text)));
+    const vectors = await Promise.all(texts(140).map((text) => many.embedLater!(text)));
     expect(workers).toHaveLength(3);
     await Promise.all(ended.slice(1));
-    for (const at of [0, 63, 64, 149]) {
+    for (const at of [0, 127, 128, 139]) {
       expect(await many.embedDocument(`Note ${at} on tea`)).toEqual(vectors[at]!);
     }
     expect(workers).toHaveLength(3);
@@ -203,7 +203,7 @@ describe("a backlog", () => {
       threads: () => allowed,
       lingerMs: 0,
     });
-    const later = texts(100).map((text) => backlog.embed(text));
+    const later = texts(200).map((text) => backlog.embed(text));
     for (let done = 0; own.length === 0; done += 1) {
       main.asked[done]!.answer();
       await settle();
@@ -217,7 +217,7 @@ describe("a backlog", () => {
     expect(main.asked).toHaveLength(before);
     expect(own.map(({ asked }) => asked.length)).toEqual([3, 2, 2]);
     allowed = 1;
-    for (let at = 0; at < 100; at += 1) {
+    for (let at = 0; at < 200; at += 1) {
       for (const { asked } of own) asked[at]?.answer();
       await settle();
     }
