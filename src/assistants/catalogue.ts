@@ -221,6 +221,7 @@ const CLIENTS: Readonly<Record<ClientName, Omit<Client, "name">>> = {
       ownPlace(folders, "CLINE_DIR", ".cline", "data/settings/cline_mcp_settings.json"),
       ofExtension(folders, "saoudrizwan.claude-dev", "cline_mcp_settings.json"),
     ],
+    rule: ({ home, place }) => place(home, ".agents", "AGENTS.md"),
     project: undefined,
   },
   roo: {

@@ -127,13 +127,6 @@ function isOurs(command: unknown): boolean {
   );
 }
 
-/** Whether a list of a settings file has a hook of this program: itself, or in a group. */
-function isOursIn(entry: unknown): boolean {
-  if (typeof entry !== "object" || entry === null) return false;
-  if ("command" in entry && isOurs(entry.command)) return true;
-  return "hooks" in entry && Array.isArray(entry.hooks) && entry.hooks.some(isOursIn);
-}
-
 /**
  * What adding the hooks of a client changes. Undefined: its hooks are not known.
  * @throws SvcError invalid_argument if the file cannot be understood, or is another program's; nothing was changed
@@ -237,6 +230,11 @@ function commandsOf(entry: unknown): readonly string[] {
   return [...own, ...("hooks" in entry ? commandsOf(entry.hooks) : [])];
 }
 
+/** Where a list has a hook of this program, itself or in a group; -1: nowhere. */
+function placeOfOurs(list: unknown): number {
+  return Array.isArray(list) ? list.findIndex((one) => commandsOf(one).length > 0) : -1;
+}
+
 function withHooks(
   form: Pick<HookForm, "entries" | "root">,
   before: string | undefined,
@@ -252,7 +250,7 @@ function withHooks(
   let text = before;
   for (const [event, entry] of Object.entries(entries)) {
     const list = hooksIn(text)[event];
-    const known = Array.isArray(list) ? list.findIndex(isOursIn) : -1;
+    const known = placeOfOurs(list);
     if (known >= 0 && isDeepStrictEqual(Array.isArray(list) && list[known], entry)) continue;
     text = known >= 0 ? withoutOursAt(text, event) : text;
     const has = Array.isArray(hooksIn(text)[event]);
@@ -277,12 +275,12 @@ function withoutOurs(before: string): string {
 
 function withoutOursAt(before: string, event: string): string {
   const list = hooksIn(before)[event];
-  const at = Array.isArray(list) ? list.findIndex(isOursIn) : -1;
+  const at = placeOfOurs(list);
   if (!Array.isArray(list) || at < 0) return before;
   // Other hooks of its group stay.
   const inner: unknown = list[at]?.hooks;
   const isShared = Array.isArray(inner) && inner.length > 1;
-  const place = isShared ? [at, "hooks", inner.findIndex(isOursIn)] : [at];
+  const place = isShared ? [at, "hooks", placeOfOurs(inner)] : [at];
   return withoutOursAt(edited(before, ["hooks", event, ...place], undefined), event);
 }
 

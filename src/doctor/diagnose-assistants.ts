@@ -76,7 +76,7 @@ async function checkOwnPack(pack: string): Promise<Finding> {
   return { name, status: "ok", message };
 }
 
-function isProgram(path: string): boolean {
+export function isProgram(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
     return true;

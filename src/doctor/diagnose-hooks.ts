@@ -1,4 +1,4 @@
-import { accessSync, constants, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import { mainFileOf } from "../app/pack-path.ts";
 import { type ClientName, surroundings } from "../assistants/catalogue.ts";
@@ -8,6 +8,7 @@ import { type Run, readRuns, readSwitches, waiting } from "../capture/state.ts";
 import type { Config } from "../config/schema.ts";
 import { shellWord } from "../lib/text.ts";
 import type { Finding } from "./checks.ts";
+import { isProgram } from "./diagnose-assistants.ts";
 
 /** Runs of which the times are shown. */
 const RECENT = 200;
@@ -93,15 +94,6 @@ function trustProblems(file: string): readonly string[] {
     return ["Codex has its hooks turned off ([features] hooks)"];
   const isTrusted = config.includes(`[hooks.state."${file}:`) && config.includes("trusted_hash");
   return isTrusted ? [] : ["Codex does not trust the hooks yet: open /hooks in it once"];
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function textOf(file: string): string {

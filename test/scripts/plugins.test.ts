@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pluginFiles } from "../../scripts/plugins.ts";
+import { VERSION } from "../../src/app/version.ts";
 import { hear } from "../../src/capture/clients.ts";
 
 const FOLDER = join(import.meta.dir, "../../clients/plugins");
@@ -16,6 +17,15 @@ test("the plugins of Claude Code and Codex are those that bun scripts/plugins.ts
   for (const [name, text] of Object.entries(files)) {
     expect(readFileSync(join(FOLDER, name), "utf8")).toBe(text);
   }
+});
+
+test("all have the version of the program", () => {
+  for (const name of ["openclaw/package.json", "openclaw/openclaw.plugin.json"]) {
+    expect(JSON.parse(readFileSync(join(FOLDER, name), "utf8")).version).toBe(VERSION);
+  }
+  expect(readFileSync(join(FOLDER, "hermes/plugin.yaml"), "utf8")).toContain(
+    `version: ${VERSION}\n`,
+  );
 });
 
 test("their manifests name nothing that is not there", async () => {
