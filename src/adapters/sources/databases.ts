@@ -226,8 +226,10 @@ function timeOf(row: Fields): string {
 
 function* readMcpMemory(rows: Rows, context: ReadContext): Generator<Made> {
   for (const row of rows("memories")) {
-    if (row["deleted_at"] !== null && row["deleted_at"] !== undefined) {
-      yield leftOut("deleted");
+    // It does not find these itself.
+    const gone = row["deleted_at"] ? "deleted" : row["superseded_by"] ? "replaced" : undefined;
+    if (gone !== undefined) {
+      yield leftOut(gone);
       continue;
     }
     const hash = String(row["content_hash"] ?? "");
@@ -244,10 +246,18 @@ function* readMcpMemory(rows: Rows, context: ReadContext): Generator<Made> {
       label: hash,
     };
   }
+  yield* readMcpGraph(rows);
+}
+
+function* readMcpGraph(rows: Rows): Generator<Made> {
+  const drawn = new Set<string>();
   for (const row of rows("memory_graph")) {
     const [from, to] = [String(row["source_hash"]), String(row["target_hash"])];
-    const types = textIn(row["connection_types"]) ?? "";
-    const edgeType = /contradict/i.test(types) ? "contradicts" : "relates_to";
-    yield { edge: { edgeType, from, to, metadata: { relation_type: types, raw: whole(row) } } };
+    const type = textIn(row["relationship_type"]) ?? textIn(row["connection_types"]) ?? "";
+    const edgeType = /contradict/i.test(type) ? "contradicts" : "relates_to";
+    drawn.add(`${from} ${to} ${type}`);
+    // Relations without a direction stand there in both.
+    if (drawn.has(`${to} ${from} ${type}`)) continue;
+    yield { edge: { edgeType, from, to, metadata: { relation_type: type, raw: whole(row) } } };
   }
 }

@@ -130,12 +130,21 @@ function labelOf(path: string): string {
   return `note:${path.trim().split("/").at(-1)?.replace(IS_NOTE, "").toLowerCase() ?? ""}`;
 }
 
-/** The lines of a front matter that are `name: value`; values as they stand. */
+/** The lines of a front matter that are `name: value`; values as they stand, those on lines with dashes as a list. */
 function frontMatter(text: string): JsonObject {
   const [, block = ""] = /^---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/.exec(text) ?? [];
-  const lines = [...block.matchAll(/^([\w-]+):[ \t]*(.*?)[ \t]*\r?$/gm)];
+  const lines = [...block.matchAll(/^([\w-]+):[ \t]*(.*?)[ \t]*$((?:\r?\n[ \t]*- .*)*)/gm)];
+  const plain = (text: string): string => text.trim().replace(/^(["'])(.*)\1$/, "$2");
   return Object.fromEntries(
-    lines.map(([, name = "", value = ""]) => [name, value.replace(/^(["'])(.*)\1$/, "$2")]),
+    lines.map(([, name = "", value = "", list = ""]) => [
+      name,
+      list === ""
+        ? plain(value)
+        : list
+            .split(/\r?\n[ \t]*- /)
+            .slice(1)
+            .map(plain),
+    ]),
   );
 }
 

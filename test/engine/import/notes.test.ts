@@ -89,6 +89,37 @@ describe("a folder of notes", () => {
     expect(left).toContain("A spade.\n");
   });
 
+  test("of basic-memory itself can be written again, with its facts and links", async () => {
+    const { engine } = await open();
+    const folder = join(import.meta.dir, "real/basic-memory");
+    const report = await engine.importSource({ source: folder, userId });
+    expect(report.sources).toMatchObject([{ source: "notes", files: 2, lossless: true }]);
+    for (const file of ["drinks/Coffee brewing.md", "people/Anna Berger.md"]) {
+      const events = await engine.getEvents({ userId, sessionId: `document:${file}` });
+      const [first, ...others] = events.filter(
+        ({ metadata }) => Object(metadata?.["import"])["position"] !== undefined,
+      );
+      expect(others).toEqual([]);
+      const { front_matter: front } = Object(first?.metadata?.["import"]);
+      expect(front.tags).toEqual(file.startsWith("drinks") ? ["coffee", "brewing"] : undefined);
+      expect(first?.content).toBe(readFileSync(join(folder, file), "utf8"));
+    }
+    const nodes = await engine.queryNodes({ userId, limit: 100 });
+    const facts = nodes.filter(({ nodeType }) => nodeType === "fact");
+    expect(facts.map(({ content }) => content).sort()).toEqual([
+      "Cannot eat hazelnuts",
+      "Light roasts have more acidity #beans",
+      "Pour over gives more flavour #brewing (every morning)",
+      "Works at the harbour since 2019 #work",
+    ]);
+    const { edges } = await engine.getEdges({ userId });
+    const links = edges.filter(({ edgeType }) => edgeType === "relates_to");
+    expect(links.map(({ metadata }) => metadata?.["relation_type"] ?? "-").sort()).toEqual([
+      "-",
+      "relates_to",
+    ]);
+  });
+
   test("instructions of assistants come in when they are named", async () => {
     const { engine } = await open();
     const source = join(folderOf(VAULT), "CLAUDE.md");

@@ -46,6 +46,13 @@ function realMem0(): string {
   return path;
 }
 
+function realMcpMemory(): string {
+  const path = join(samples.newFolder(), "store");
+  using database = new Database(path);
+  database.run(real("mcp-memory-service.sql"));
+  return path;
+}
+
 function mcpMemory(): string {
   const path = join(samples.newFolder(), "store");
   using database = new Database(path);
@@ -143,6 +150,13 @@ const ROWS: readonly Row[] = [
     leftOut: { deleted: 1 },
   },
   {
+    name: "mcp-memory-service",
+    source: realMcpMemory,
+    records: { derived: { new: 2 } },
+    says: ["Anna lives in Porto", "system", "2026-11-28T02:19:23.395497Z"],
+    leftOut: { deleted: 1, replaced: 1 },
+  },
+  {
     name: "claude-mem",
     source: claudeMem,
     records: { said: { new: 1 }, derived: { new: 1 } },
@@ -238,15 +252,25 @@ describe("a database", () => {
     ["claude-mem", claudeMem, "user_prompts", "prompt_text", "user_prompts"],
     ["claude-mem", claudeMem, "observations", "-", "observations"],
     ["mcp-memory-service", mcpMemory, "memories", "content", undefined],
+    ["mcp-memory-service itself", realMcpMemory, "memories", "content", undefined],
   ])("of %s can be written again from the events alone", async (_, make, table, column, of) => {
     const { engine } = await open();
     const source = make();
     await engine.importSource({ source, userId });
     using database = new Database(source, { readonly: true });
-    const isKept = table === "memories" ? "WHERE deleted_at IS NULL" : "";
-    const rows = database.query(`SELECT * FROM ${table} ${isKept}`).all() as object[];
+    const all = database.query(`SELECT * FROM ${table}`).all() as Raw[];
+    const rows = all.filter((row) => row["deleted_at"] == null && row["superseded_by"] == null);
     const written = rowsOf(await eventsOf(engine), column, of);
     expect(written).toHaveLength(rows.length);
     for (const row of rows) expect(written).toContainEqual(expect.objectContaining(row));
+  });
+
+  test("of mcp-memory-service says what contradicts what", async () => {
+    const { engine } = await open();
+    await engine.importSource({ source: realMcpMemory(), userId });
+    const { edges } = await engine.getEdges({ userId });
+    expect(edges.map(({ edgeType, metadata }) => [edgeType, metadata?.["relation_type"]])).toEqual([
+      ["contradicts", "contradicts"],
+    ]);
   });
 });
