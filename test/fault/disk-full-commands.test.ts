@@ -9,12 +9,14 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
 import { cleanEnvironment, svcCommand } from "../../scripts/bench/server.ts";
 import { png, write } from "../adapters/footage/samples.ts";
 import { makePack } from "../adapters/sqlite/whole-packs.ts";
 import { directoryPack, encrypted, filePack, RAW_KEY } from "../contract/sqlite-pack.ts";
+import { tree } from "../engine/import/samples.ts";
 import { writePictures } from "../surface/cli/pictures.ts";
 import { startVisionServer } from "../surface/cli/vision-server.ts";
 import { DISK } from "./disk-folder.ts";
@@ -24,6 +26,8 @@ import { describeOnDisk, openSmallDisk } from "./small-disk.ts";
 setDefaultTimeout(180_000);
 
 const PHOTOS = 30;
+/** Some transactions of an import. */
+const MESSAGES = 2500;
 /** Of one description, which does not compress. */
 const CHARS = 40_000;
 
@@ -138,10 +142,10 @@ describeOnDisk("on a small disk", opened, (disk) => {
   });
 
   /** Events, and thumbnails that no event names, in a copy: SQLite does not find the disk from here. */
-  function standing(): { readonly events: number; readonly orphans: number } {
+  function standing(pack = "photos.pack"): { readonly events: number; readonly orphans: number } {
     for (const end of ["", "-wal"]) {
       rmSync(join(folder, `copy.pack${end}`), { force: true });
-      const file = outside(`photos.pack${end}`);
+      const file = outside(`${pack}${end}`);
       if (existsSync(file)) copyFileSync(file, join(folder, `copy.pack${end}`));
     }
     using database = new Database(join(folder, "copy.pack"));
@@ -150,6 +154,29 @@ describeOnDisk("on a small disk", opened, (disk) => {
     const named = "(SELECT blob FROM blob_uses)";
     return { events: count("events"), orphans: count(`blobs WHERE key NOT IN ${named}`) };
   }
+
+  test("an import ends with what it admitted, and goes on without doubling once there is room", async () => {
+    const said = (at: number) => ({ id: `m${at}`, role: "user", text: `Note ${at} of many.` });
+    const chats = Array.from({ length: MESSAGES }, (_, at) => tree(`c${at}`, [said(at)]));
+    const source = join(folder, "chats.json");
+    writeFileSync(source, JSON.stringify(chats));
+    disk.free();
+    expect((await svc(["init", on("chats.pack"), "--plain"])).code).toBe(0);
+    disk.fillUpTo(3 * 1024 * 1024);
+    const importing = ["import", source, on("chats.pack"), "--user-id", "ada", "--format", "json"];
+    const full = await svc(importing);
+    expect([full.code, full.stderr]).toEqual([1, expect.stringContaining("the disk is full")]);
+    const { events } = standing("chats.pack");
+    expect(events).toBeGreaterThan(0);
+    expect(events).toBeLessThan(MESSAGES);
+    disk.free();
+    const rest = await svc(importing);
+    expect(JSON.parse(rest.stdout).records.said).toMatchObject({
+      ...{ seen: MESSAGES, unchanged: events, new: MESSAGES - events },
+    });
+    expect(standing("chats.pack").events).toBe(MESSAGES);
+    for (const name of names()) if (name.startsWith("chats.pack")) rmSync(outside(name));
+  });
 
   test("an observation ends, tries no further photo, and goes on with what is missing once there is room", async () => {
     const text = crypto.getRandomValues(new Uint8Array(CHARS / 2)).toHex();

@@ -1,6 +1,9 @@
+import { constants, copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Json, JsonObject } from "../../lib/json.ts";
 import { openSqlite } from "../native/load-library.ts";
-import type { SourceFile } from "./files.ts";
+import { asOurs, headOf, type SourceFile } from "./files.ts";
 import { textOf } from "./pieces.ts";
 import {
   type Fields,
@@ -16,7 +19,9 @@ import {
 } from "./values.ts";
 
 /** Flag of SQLite. */
-export const READ_ONLY = 1;
+const READ_ONLY = 1;
+/** The version of the format of a file that has a log beside it. */
+const LOGGED = 2;
 
 /** Memories that keep a SQLite database. Each table is read as it stands at one moment, and its program notices nothing. */
 
@@ -27,11 +32,7 @@ const claudeMem: SourceRow = {
   recognises: ({ columns, members }) =>
     columns.has("sdk_sessions.memory_session_id") ||
     (members.has("exportedAt") && members.has("observations")),
-  read: async function* (file, context) {
-    const rows = await rowsOf(file, [...Object.keys(DERIVED), "user_prompts", "sdk_sessions"]);
-    yield* readClaudeMem(rows, context);
-    context.onBytes(file.size);
-  },
+  read: (file, context) => readTables(file, context, readClaudeMem),
 };
 
 const mem0History: SourceRow = {
@@ -40,10 +41,7 @@ const mem0History: SourceRow = {
   isLossless: false,
   recognises: ({ columns }) =>
     columns.has("history.memory_id") && columns.has("history.new_memory"),
-  read: async function* (file, context) {
-    yield* readHistory(await rowsOf(file, ["history", "messages"]), context);
-    context.onBytes(file.size);
-  },
+  read: (file, context) => readTables(file, context, readHistory),
 };
 
 const mcpMemory: SourceRow = {
@@ -52,10 +50,7 @@ const mcpMemory: SourceRow = {
   isLossless: true,
   recognises: ({ columns }) =>
     columns.has("memories.content_hash") && columns.has("memories.content"),
-  read: async function* (file, context) {
-    yield* readMcpMemory(await rowsOf(file, ["memories", "memory_graph"]), context);
-    context.onBytes(file.size);
-  },
+  read: (file, context) => readTables(file, context, readMcpMemory),
 };
 
 export const DATABASES: readonly SourceRow[] = [claudeMem, mem0History, mcpMemory];
@@ -69,28 +64,61 @@ const JSON_NAMES: Readonly<Record<string, string>> = {
   session_summaries: "summaries",
 };
 
-/** @returns rows of a database, or of the lists of its export as JSON */
-async function rowsOf(file: SourceFile, tables: readonly string[]): Promise<Rows> {
-  if (new TextDecoder().decode((await firstBytes(file)).subarray(0, 6)) !== "SQLite") {
-    const texts = await Array.fromAsync(textOf(file));
-    const whole = fieldsOf(parsed(texts.join("")));
-    return (table) => listOf(whole[JSON_NAMES[table] ?? table]).map(fieldsOf);
+/** Reads a database, or the lists of its export as JSON. */
+async function* readTables(
+  file: SourceFile,
+  context: ReadContext,
+  read: (rows: Rows, context: ReadContext) => Iterable<Made>,
+): AsyncGenerator<Made> {
+  if (Buffer.from(await headOf(file, 6)).toString("latin1") === "SQLite") {
+    using source = await openDatabase(file);
+    const { database } = source;
+    const names = database.query<{ name: string }, []>("SELECT name FROM sqlite_master").all();
+    const isThere = new Set(names.map(({ name }) => name));
+    const rows: Rows = (table) =>
+      isThere.has(table) ? database.query<Fields, []>(`SELECT * FROM "${table}"`).iterate() : [];
+    yield* read(rows, context);
+  } else {
+    const whole = fieldsOf(parsed((await Array.fromAsync(textOf(file))).join("")));
+    yield* read((table) => listOf(whole[JSON_NAMES[table] ?? table]).map(fieldsOf), context);
   }
-  const path = await file.onDisk();
-  return function* (table) {
-    if (!tables.includes(table)) return;
-    using database = openSqlite(path, READ_ONLY);
-    const isThere = database
-      .query<{ name: string }, [string]>("SELECT name FROM sqlite_master WHERE name = ?")
-      .get(table);
-    if (isThere === null) return;
-    yield* database.query<Fields, []>(`SELECT * FROM "${table}"`).iterate();
-  };
+  context.onBytes(file.size);
 }
 
-async function firstBytes(file: SourceFile): Promise<Uint8Array> {
-  for await (const piece of file.open()) return piece;
-  return new Uint8Array(0);
+type Opened = Disposable & { readonly database: ReturnType<typeof openSqlite> };
+
+/** A database, read beside its program. Where none has it open, a copy is read: SQLite would leave files beside it. */
+export async function openDatabase(file: SourceFile): Promise<Opened> {
+  const path = await file.onDisk();
+  const shared = `${path}-shm`;
+  const [, version] = (await headOf(file, 20)).subarray(18);
+  if (version !== LOGGED || existsSync(shared)) return opened(path);
+  const folder = mkdtempSync(join(tmpdir(), "svc-import-"));
+  const copy = join(folder, "copy");
+  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  try {
+    for (const end of ["", "-wal"].filter((one) => existsSync(`${path}${one}`))) {
+      copyFileSync(`${path}${end}`, `${copy}${end}`, constants.COPYFILE_FICLONE);
+    }
+    if (!existsSync(shared)) return opened(copy, remove);
+  } catch (error) {
+    remove();
+    throw asOurs(error, path);
+  }
+  // Its program has begun to use it.
+  remove();
+  return opened(path);
+}
+
+function opened(path: string, remove: () => void = () => {}): Opened {
+  const database = openSqlite(path, READ_ONLY);
+  return {
+    database,
+    [Symbol.dispose]: () => {
+      database.close();
+      remove();
+    },
+  };
 }
 
 /** A row as JSON, complete: from it the row can be written again. Bytes, such as vectors, are left out. */

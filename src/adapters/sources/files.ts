@@ -302,7 +302,7 @@ export function unsupported(name: string, why: string, cause?: unknown): SvcErro
   return new SvcError("unsupported_source", message, { source: name }, { cause });
 }
 
-function asOurs(error: unknown, path: string): SvcError {
+export function asOurs(error: unknown, path: string): SvcError {
   if (error instanceof SvcError) return error;
   const code = codeOf(error);
   if (code === "ENOENT" || code === "ENOTDIR" || code === "ENAMETOOLONG") {

@@ -6,9 +6,8 @@ import type {
   SourcePart,
   SourceReader,
 } from "../../ports/sources.ts";
-import { openSqlite } from "../native/load-library.ts";
 import { CHATS } from "./chats.ts";
-import { DATABASES, READ_ONLY } from "./databases.ts";
+import { DATABASES, openDatabase } from "./databases.ts";
 import { DOCUMENTS } from "./documents.ts";
 import {
   headOf,
@@ -190,8 +189,8 @@ async function lookAt(file: SourceFile, source: OpenSource): Promise<Head> {
 /** Tables and columns of a database that its program may be using. */
 async function columnsOf(file: SourceFile): Promise<ReadonlySet<string>> {
   try {
-    using database = openSqlite(await file.onDisk(), READ_ONLY);
-    const rows = database
+    using source = await openDatabase(file);
+    const rows = source.database
       .query<{ name: string }, []>(
         "SELECT m.name || '.' || c.name AS name FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table'",
       )

@@ -25,11 +25,11 @@ import type { ImportCounts, ImportInput, ImportReport } from "./api.ts";
 import { type Book, type Found, type ImportDeps, openBook, type Taken, type Wish } from "./book.ts";
 import { drawEdges, retireUnnamed, writeRecords, writeWords } from "./write-records.ts";
 
-/** Records admitted in one transaction, and UTF-16 units of text: enough to share an fsync. */
-const BATCH = 500;
+/** Records admitted in one transaction, and UTF-16 units of text: ids are spread, so that each one rewrites most pages of their indexes. */
+const BATCH = 1000;
 const BATCH_CHARS = 8 * 1024 * 1024;
-/** Batches after which discarded texts are freed. */
-const GC_BATCHES = 16;
+/** UTF-16 units after which discarded texts are freed. */
+const FREED_CHARS = 2 * 1024 * 1024;
 const UNREADABLE_SHOWN = 100;
 /** What its writer wants nobody to keep. */
 const PRIVATE = /<private>[\s\S]*?(?:<\/private>|$)/gi;
@@ -121,6 +121,8 @@ class Run {
   #part: SourcePart | undefined;
   #batch: Taken[] = [];
   #chars = 0;
+  /** UTF-16 units of earlier batches that may still take memory. */
+  #discarded = 0;
 
   constructor(
     deps: ImportDeps,
@@ -206,10 +208,14 @@ class Run {
   async #flush(): Promise<void> {
     const [part, batch] = [this.#part, this.#batch];
     this.#batch = [];
+    this.#discarded += this.#chars;
     this.#chars = 0;
     if (part === undefined || batch.length === 0) return;
     const book = await this.#book(part);
-    if (book.transactions % GC_BATCHES === GC_BATCHES - 1) releaseMemory();
+    if (this.#discarded >= FREED_CHARS) {
+      releaseMemory();
+      this.#discarded = 0;
+    }
     const found = await writeRecords(this.#deps, this.#wish, book, batch);
     for (const one of found) this.#count(book, one);
     // A record that names another one may come before it.

@@ -1,6 +1,8 @@
+import { Database } from "bun:sqlite";
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { chmodSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { type Zippable, zipSync } from "fflate";
 import { SvcError } from "../../../src/domain/errors.ts";
 import { leftOut, NOT_ROOT } from "../../left-out.ts";
 import { useEngines } from "../engines.ts";
@@ -42,6 +44,29 @@ describe("archives", () => {
     expect((await refusal(engine.importSource({ source, userId }))).code).toBe(
       "unsupported_source",
     );
+  });
+
+  test("a link in it is not followed, and named", async () => {
+    const { engine } = await open();
+    const attrs = 0o120777 << 16;
+    const link = [new TextEncoder().encode("/etc/hostname"), { os: 3, attrs }] as const;
+    const files = { "a.json": new TextEncoder().encode(JSON.stringify(CHATGPT)), "b.md": link };
+    const source = fileOf(zipSync(files as unknown as Zippable));
+    const report = await engine.importSource({ source, userId });
+    expect(report.unreadable).toMatchObject([{ file: "b.md", as: "a link" }]);
+    expect(report.records["document"]).toBeUndefined();
+  });
+
+  test("an entry that unpacks to more than it says is cut off, and named", async () => {
+    const { engine } = await open();
+    const path = zipOf({ "a.md": "bomb ".repeat(20_000), "b.md": "# Tea\nAnna drinks tea" });
+    const bytes = readFileSync(path);
+    // The size in the first entry of the list of contents.
+    bytes.writeUInt32LE(10, bytes.indexOf("PK\u0001\u0002") + 24);
+    writeFileSync(path, bytes);
+    const report = await engine.importSource({ source: path, userId });
+    expect(report.unreadable).toMatchObject([{ file: "a.md" }]);
+    expect(report.records["document"]?.new).toBe(1);
   });
 
   test("links in folders are not followed, and named", async () => {
@@ -100,6 +125,47 @@ describe("contents", () => {
     const source = fileOf(JSON.stringify(circle));
     const report = await engine.importSource({ source, userId });
     expect(report.records["said"]?.new).toBe(2);
+  });
+
+  test("messages without any time have none, and keep their order", async () => {
+    const { engine } = await open();
+    const turn = (id: string, parent: string | null) => ({
+      ...{ id, role: "user", text: `says ${id}`, time: null },
+      ...(parent !== null && { parent }),
+    });
+    const nodes = [turn("a", null), turn("b", "a"), turn("c", "b")];
+    const source = fileOf(JSON.stringify([tree("t", nodes, { create_time: null })]));
+    const report = await engine.importSource({ source, userId });
+    expect(report).toMatchObject({ withoutTime: 3, sources: [{ firstTime: undefined }] });
+    const events = await engine.getEvents({ userId });
+    const placed = events.map(({ content, eventTime, metadata }) => {
+      return [content, eventTime, Object(metadata?.["import"])["position"]];
+    });
+    expect(placed.sort()).toEqual([
+      ["says a", undefined, 1],
+      ["says b", undefined, 2],
+      ["says c", undefined, 3],
+    ]);
+  });
+
+  test("a database is read while its program writes it, and nothing beside it changes", async () => {
+    const { engine } = await open();
+    const folder = newFolder();
+    const path = join(folder, "store.db");
+    const program = new Database(path);
+    program.run(`PRAGMA journal_mode = wal;
+      CREATE TABLE memories (content_hash TEXT, content TEXT, created_at REAL);
+      INSERT INTO memories VALUES ('a', 'Anna drinks tea', 1767323045.5);
+      BEGIN; INSERT INTO memories VALUES ('b', 'not yet', 1767323046.5);`);
+    const report = await engine.importSource({ source: path, userId });
+    expect(report.records).toMatchObject({ derived: { new: 1 } });
+    program.run("COMMIT");
+    program.close();
+    const before = readdirSync(folder).map((name) => [name, readFileSync(join(folder, name))]);
+    const next = await engine.importSource({ source: path, userId });
+    expect(next.records).toMatchObject({ derived: { new: 1, unchanged: 1 } });
+    const after = readdirSync(folder).map((name) => [name, readFileSync(join(folder, name))]);
+    expect(after).toEqual(before);
   });
 
   test("UTF-16 and a byte order mark are read, other encodings are named", async () => {
