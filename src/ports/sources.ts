@@ -36,6 +36,8 @@ export type SourceRecord = {
     | { readonly key: readonly (string | number)[]; readonly isOfText: boolean };
   readonly voice: SourceVoice;
   readonly content: string;
+  /** Where a part of a document stands, such as `lease.pdf, page 2`: its memory begins with it, so that it is found by it. */
+  readonly place?: string | undefined;
   readonly speaker?: string | undefined;
   /** Default `note`. */
   readonly nodeType?: NodeType | undefined;

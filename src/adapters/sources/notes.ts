@@ -69,6 +69,7 @@ export function* partsOf(
       ...base,
       identity: { key: [place, "part", page ?? 0, ...headings], isOfText: false },
       content: text,
+      place: [path, ...(page === undefined ? [] : [`page ${page}`]), ...headings].join(", "),
       about: {
         file: path,
         folder: instance,

@@ -95,8 +95,12 @@ export function* readEventRows(ids: readonly Uuid[], of: Owner): sql.Steps<Event
   return yield* sql.all<EventRow>(BY_ID, [...new Set(ids)], owner);
 }
 
+/** Of those whose content is erased only their places are left. */
+export const ERASED_EVENTS = "erasures x JOIN events e ON e.id = x.event_id";
+
 export function* countEvents(owner: Owner): sql.Steps<number> {
-  return yield* countOf("events e", "true", "e.owner", owner);
+  const all = yield* countOf("events e", "true", "e.owner", owner);
+  return all - (yield* countOf(ERASED_EVENTS, "true", "e.owner", owner));
 }
 
 const LAST = sql.statement(

@@ -11,6 +11,7 @@ import type {
 import { inspectBlobs } from "./blobs.ts";
 import { ACTIVE } from "./conditions.ts";
 import { type Dialect, sqlList } from "./dialect.ts";
+import { ERASED_EVENTS } from "./events.ts";
 import { readPackOwner } from "./owners.ts";
 import * as sql from "./statement.ts";
 
@@ -21,7 +22,7 @@ const count = (from: string): string => `(SELECT count(*) FROM ${from})::float8`
 
 const COUNTS = sql.statement(`SELECT ${count("nodes")} AS "nodeCount",
   ${count(`nodes WHERE lifecycle_state IN ${ACTIVE}`)} AS "activeCount", ${count("edges")} AS "edgeCount",
-  ${count("events")} AS "eventCount", ${count("owners")} AS "ownerCount", ${count(`work WHERE ${PENDING}`)} AS "pendingJobs",
+  ${count("events")} - ${count(ERASED_EVENTS)} AS "eventCount", ${count("owners")} AS "ownerCount", ${count(`work WHERE ${PENDING}`)} AS "pendingJobs",
   ${count(`work WHERE ${PENDING} AND last_error IS NOT NULL`)} AS "failedJobs"`);
 const LAST_MODIFIED = sql.statement(
   "SELECT max(at) AS at FROM (SELECT max(updated_at) AS at FROM nodes UNION ALL SELECT max(timestamp) FROM events) latest",

@@ -11,10 +11,11 @@ import { invalid, SvcError } from "../../domain/errors.ts";
 import { parseInstantInput } from "../../domain/lifecycle.ts";
 import { redact } from "../../domain/redaction.ts";
 import type { Instant } from "../../lib/instant.ts";
-import type { JsonObject } from "../../lib/json.ts";
+import type { Json, JsonObject } from "../../lib/json.ts";
 import { releaseMemory } from "../../lib/pause.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type {
+  SourceEdge,
   SourceInput,
   SourceItem,
   SourceKindInfo,
@@ -31,6 +32,9 @@ const BATCH_CHARS = 8 * 1024 * 1024;
 /** UTF-16 units after which discarded texts are freed. */
 const FREED_CHARS = 2 * 1024 * 1024;
 const UNREADABLE_SHOWN = 100;
+/** Of texts that are known to have no secrets. */
+const HARMLESS_CHARS = 200;
+const HARMLESS_MAX = 1000;
 /** What its writer wants nobody to keep. */
 const PRIVATE = /<private>[\s\S]*?(?:<\/private>|$)/gi;
 
@@ -121,6 +125,8 @@ class Run {
   #part: SourcePart | undefined;
   #batch: Taken[] = [];
   #chars = 0;
+  /** Short texts that have no secrets: titles and names come again and again. */
+  readonly #harmless = new Set<string>();
   /** UTF-16 units of earlier batches that may still take memory. */
   #discarded = 0;
 
@@ -149,7 +155,7 @@ class Run {
         }
         return;
       case "edge":
-        (await this.#book(item.of)).edges.push(item.edge);
+        (await this.#book(item.of)).edges.push(this.#cleanEdge(item.edge, {}));
         return;
       case "whole":
         await this.#flush();
@@ -164,7 +170,14 @@ class Run {
     const isSaid = isVisible(given.content);
     const { text, counts } = redact(given.content.toWellFormed().replace(PRIVATE, ""));
     if (!isVisible(text)) return add(this.#leftOut, isSaid ? "private" : "empty");
-    const record = { ...given, content: text };
+    const found = { ...counts };
+    const record: SourceRecord = {
+      ...given,
+      content: text,
+      place: given.place && this.#cleanText(given.place, {}),
+      about: this.#clean(given.about, found),
+      edges: given.edges?.map((edge) => this.#cleanEdge(edge, found)),
+    };
     const { since } = this.#wish;
     const { eventTime } = record;
     if (since !== undefined && eventTime !== undefined && eventTime < since) {
@@ -176,9 +189,41 @@ class Run {
       await this.#flush();
     this.#part = part;
     this.#tell(part, record);
-    this.#batch.push({ record, secrets: counts });
+    this.#batch.push({ record, secrets: found });
     this.#chars += record.content.length;
     if (this.#batch.length >= BATCH || this.#chars >= BATCH_CHARS) await this.#flush();
+  }
+
+  /** Without the secrets in any text of it; what the content has as well is counted once. */
+  #clean<T extends Json>(value: T, counts: Record<string, number>): T {
+    const own: Record<string, number> = {};
+    const walk = (one: Json): Json => {
+      if (typeof one === "string") return this.#cleanText(one, own);
+      if (Array.isArray(one)) return one.map(walk);
+      if (typeof one !== "object" || one === null) return one;
+      return Object.fromEntries(Object.entries(one).map(([name, part]) => [name, walk(part)]));
+    };
+    // SAFETY: only texts differ.
+    const clean = walk(value) as T;
+    for (const [kind, count] of Object.entries(own))
+      counts[kind] = Math.max(counts[kind] ?? 0, count);
+    return clean;
+  }
+
+  #cleanEdge(edge: SourceEdge, counts: Record<string, number>): SourceEdge {
+    const { metadata } = edge;
+    return metadata === undefined ? edge : { ...edge, metadata: this.#clean(metadata, counts) };
+  }
+
+  #cleanText(given: string, found: Record<string, number>): string {
+    if (this.#harmless.has(given)) return given;
+    const { text, counts } = redact(given);
+    for (const [kind, count] of Object.entries(counts)) found[kind] = (found[kind] ?? 0) + count;
+    if (text === given && given.length < HARMLESS_CHARS) {
+      if (this.#harmless.size >= HARMLESS_MAX) this.#harmless.clear();
+      this.#harmless.add(given);
+    }
+    return text;
   }
 
   #tell({ source, file }: SourcePart, { sessionId, eventTime }: SourceRecord): void {

@@ -288,6 +288,7 @@ function planRecord(
   };
   const input = {
     content: record.content,
+    retrievalContent: record.place && `${record.place}:\n${record.content}`,
     userId: wish.userId,
     role,
     speaker: record.speaker,

@@ -51,6 +51,7 @@ export type EventLog = {
   /** In no particular order, without missing ones; omitted ones must be requested again. */
   eventsById(ids: readonly Uuid[], owner: Owner): Promise<Page<MemoryEvent>>;
   lastEventAt(userId: string): Promise<Instant | undefined>;
+  /** Without erased ones. */
   countEvents(owner: Owner): Promise<number>;
 };
 

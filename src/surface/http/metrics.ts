@@ -133,7 +133,7 @@ function samplesOf({ nodeCount, eventCount, details }: Stats): readonly Sample[]
       help: "Memories by state.",
       values: Object.entries(states).map(([state, count]) => [{ state }, count]),
     },
-    single("svc_events", "Messages in the log.", eventCount),
+    single("svc_events", "Messages in the log, without forgotten ones.", eventCount),
     single("svc_receipts", "Receipts that are kept.", receipts),
     single("svc_pack_bytes", "Size of the pack without its log.", bytes),
     {

@@ -25,7 +25,30 @@ describe("documents", () => {
     const next = await engine.importSource({ source: folder, userId });
     expect(next).toMatchObject({ records: { document: { changed: 1 } }, retired: 1 });
     const texts = (await engine.queryNodes({ userId })).map(({ content }) => content.trim());
-    expect(texts).toEqual(["The rent is 950 euros."]);
+    expect(texts).toEqual(["lease.pdf, page 1:\nThe rent is 950 euros."]);
+  });
+
+  test("are found by page and by heading", async () => {
+    const { engine } = await open();
+    const pages = [
+      "Welcome to the office.",
+      "The pension starts at sixty five.",
+      "Lunch is at noon.",
+    ];
+    const section = (name: string, text: string) => `# ${name}\n\n${`${text} `.repeat(40)}\n\n`;
+    const garden = section("Tomatoes", "They want a warm wall.") + section("Gravel", "Rake it.");
+    const files = { "handbook.pdf": pdfOf(...pages), "garden.md": garden };
+    const sheet = zipOf(OFFICE["xlsx"] ?? {}, "costs.bin");
+    for (const source of [folderOf(files), sheet]) await engine.importSource({ source, userId });
+    for (const [query, says] of [
+      ["handbook.pdf page 2", "pension"],
+      ["page 3 of handbook.pdf", "Lunch"],
+      ["garden.md, Gravel", "Rake it."],
+      ["Costs", "1200"],
+    ] as const) {
+      const { results } = await engine.retrieve({ query, userId });
+      expect([query, results[0]?.node.content]).toEqual([query, expect.stringContaining(says)]);
+    }
   });
 
   test.each([

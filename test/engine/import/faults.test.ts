@@ -285,6 +285,33 @@ describe("the memory", () => {
     expect(again.records["said"]?.unchanged).toBe(1);
   });
 
+  test("secrets are taken out of titles, too, and of what is kept of a record besides its text", async () => {
+    const { engine } = await open();
+    const key = `ghp_${"a1B2c3D4e5".repeat(4)}`;
+    const chats = [
+      tree("c", [{ id: "u", role: "user", text: "Hello" }], { title: key, plan: key }),
+    ];
+    const graph = [{ type: "relation", from: "A", to: "B", relationType: "knows", note: key }];
+    for (const text of [JSON.stringify(chats), jsonLines(...graph)]) {
+      const report = await engine.importSource({ source: fileOf(text), userId, sample: 5 });
+      expect(report.secrets["github"]).toBeGreaterThan(0);
+      expect(JSON.stringify(report.samples)).not.toContain(key);
+    }
+    const kept = [await engine.getEvents({ userId }), await engine.queryNodes({ userId })];
+    expect(JSON.stringify([kept, await engine.getEdges({ userId })])).not.toContain(key);
+  });
+
+  test("what was taken back counts no more", async () => {
+    const { engine } = await open();
+    const { importId } = await engine.importSource({
+      ...{ source: fileOf(JSON.stringify(CHATGPT)), userId },
+    });
+    expect((await engine.storeCounts(userId)).events).toBe(3);
+    await engine.undoImport(userId, importId ?? "");
+    expect((await engine.storeCounts(userId)).events).toBe(0);
+    expect(await engine.stats()).toMatchObject({ eventCount: 0, nodeCount: 0 });
+  });
+
   test("an import that was stopped goes on", async () => {
     const { engine } = await open();
     const many = Array.from({ length: 1200 }, (_, at) =>

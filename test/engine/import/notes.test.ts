@@ -86,7 +86,7 @@ describe("a folder of notes", () => {
     rmSync(join(folder, "sub/Tools.md"));
     await engine.importSource({ source: folder, userId });
     const left = (await engine.queryNodes({ userId, limit: 100 })).map(({ content }) => content);
-    expect(left).toContain("A spade.\n");
+    expect(left).toContain("sub/Tools.md:\nA spade.\n");
   });
 
   test("of basic-memory itself can be written again, with its facts and links", async () => {
