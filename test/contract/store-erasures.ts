@@ -90,7 +90,7 @@ export function describeErasures(world: StoreWorld): void {
         metadata: { erased: erasure.forgetId, erased_at: at(100) },
       });
       expect(await store.node(secret.id, "ada")).toBeUndefined();
-      expect(await store.countEvents("ada")).toBe(3);
+      expect(await store.countEvents("ada")).toBe(2);
       expect(await store.countNodes("ada")).toBe(2);
       expect((await store.node(before.id, "ada"))?.content).toBe(before.content);
       expect((await store.node(after.id, "ada"))?.content).toBe(after.content);

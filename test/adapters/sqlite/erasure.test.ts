@@ -100,7 +100,7 @@ async function expectForgotten(pack: SqlitePack, secrets: readonly MemoryNode[],
     expect(event?.metadata).toEqual({ erased: forgetId, erased_at: at(100) });
   }
   expect(await store.countNodes("ada")).toBe(24);
-  expect(await store.countEvents("ada")).toBe(36);
+  expect(await store.countEvents("ada")).toBe(24);
   const scan = await store.scan([...MARKS, "about tea"], ALL_OWNERS);
   expect(scan?.pages?.found).toEqual([MARKS.length]);
   expect([...(scan?.held ?? [])]).toEqual([MARKS.length]);
