@@ -106,7 +106,7 @@ export class Codes {
   }
 
   /** About `wanted` rows, or more, that are likely to be the nearest; in no order. */
-  likely(question: Float32Array, wanted: number): readonly Likely[] {
+  likely(question: Float32Array, wanted: number): Likely[] {
     return likelyAmong(this.#kernel, this.#keys, this.#rows, this.#count, { question, wanted });
   }
 
@@ -164,7 +164,7 @@ export function likelyAmong(
   rows: CodeRows,
   count: number,
   { question, wanted }: { readonly question: Float32Array; readonly wanted: number },
-): readonly Likely[] {
+): Likely[] {
   const { positions, scores } = kernel.likely(rows, count, kernel.ask(question), wanted);
   const bounds = { slack: 0, count: positions.length, wanted };
   const { found } = kernel.select(scores, undefined, bounds);

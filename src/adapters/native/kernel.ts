@@ -71,15 +71,15 @@ export type Kernel = {
   code(vectors: Float32Array, centre: Centre, into: CodeRows, at: number): number;
   /** A question as its signs and the sizes of its numbers, for comparing codes. */
   ask(vector: Float32Array): BigUint64Array;
-  /** About `wanted` of the first `count` rows that are likely to be nearest, with what their codes tell: more is nearer. */
+  /** About `wanted` of the first `count` rows that are likely to be nearest, with what their codes tell: more is nearer. The next call uses their memory again. */
   likely(rows: CodeRows, count: number, asked: BigUint64Array, wanted: number): LikelyRows;
-  /** @param errors undefined: each score is off by at most `slack` */
+  /** The next call uses the memory of the result again. @param errors undefined: each score is off by at most `slack` */
   select(
     scores: Float32Array,
     errors: Float32Array | undefined,
     bounds: { readonly slack: number; readonly count: number; readonly wanted: number },
   ): Selection;
-  /** Raises the bounds of a word's documents, by the domain's `raisedBound`. */
+  /** Raises the bounds of a word's documents, by the domain's `raisedBound`. The call after the next one uses the memory of the result again. */
   join(
     bounds: Bounds,
     word: Postings,
@@ -87,6 +87,11 @@ export type Kernel = {
   ): Bounds;
   /** Read by the auxiliary function `svckernel_gather` while `walk` runs, with the domain's `weightedFrequency`. */
   gather(walk: () => void): Postings;
+  /**
+   * The same by `svckernel_lists`, for each of `count` words, in memory that the next call uses again.
+   * @returns undefined if `walk` returns false
+   */
+  lists(count: number, walk: () => boolean): readonly Postings[] | undefined;
 };
 
 const SYMBOLS = {
@@ -113,6 +118,7 @@ const SYMBOLS = {
   },
   svckernel_gather_begin: { args: [], returns: "void" },
   svckernel_gather_count: { args: [], returns: "u32" },
+  svckernel_gather_ends: { args: ["ptr"], returns: "void" },
   svckernel_gather_take: { args: ["ptr", "ptr"], returns: "void" },
 } as const;
 
@@ -154,9 +160,22 @@ function openKernel(path: string): Kernel {
   };
 }
 
+type Numbers = Float64Array | Float32Array | Int32Array | Uint16Array;
+
+/** Memory that is used again: fresh memory costs as much as many a loop over it. What it gives is valid until the next time. */
+function reused<T extends Numbers>(make: (size: number) => T): (size: number) => T {
+  let held = make(0);
+  return (size) => {
+    if (held.length < size) held = make(Math.ceil(size * GROWTH));
+    // SAFETY: a part of numbers has their type.
+    return held.subarray(0, size) as T;
+  };
+}
+
 type RowLoops = Pick<Kernel, "quantise" | "question" | "score" | "select">;
 
 function rowLoops(symbols: Symbols): RowLoops {
+  const room = reused((size) => new Int32Array(size));
   return {
     quantise: (vectors, into, at) =>
       symbols.svckernel_quantise(
@@ -178,7 +197,7 @@ function rowLoops(symbols: Symbols): RowLoops {
       symbols.svckernel_score(rows, scales, count, dimension, numbers, parameters, scores);
     },
     select: (scores, errors, { slack, count, wanted }) => {
-      const found = new Int32Array(count);
+      const found = room(count);
       const threshold = new Float64Array(1);
       const many = symbols.svckernel_select(
         scores,
@@ -237,6 +256,9 @@ const FIRST_LOOK = 8;
 const FIRST_LOOK_MIN = 8192;
 
 function codeLoops(symbols: Symbols): Pick<Kernel, "code" | "ask" | "likely"> {
+  const rows = reused((size) => new Int32Array(size));
+  const bits = reused((size) => new Uint16Array(size));
+  const sums = reused((size) => new Float32Array(size));
   return {
     code: (vectors, { mean, limit }, { signs, strong }, at) => {
       const [dimension, words] = [mean.length, wordsOf(mean.length)];
@@ -259,8 +281,8 @@ function codeLoops(symbols: Symbols): Pick<Kernel, "code" | "ask" | "likely"> {
       const words = asked.length / 4;
       const look = Math.max(FIRST_LOOK * wanted, FIRST_LOOK_MIN);
       const room = 2 * look;
-      const found = new Int32Array(room);
-      const agreements = new Uint16Array(room);
+      const found = rows(room);
+      const agreements = bits(room);
       const many = symbols.svckernel_likely(
         signs,
         count,
@@ -272,7 +294,7 @@ function codeLoops(symbols: Symbols): Pick<Kernel, "code" | "ask" | "likely"> {
         found,
       );
       const positions = found.subarray(0, many);
-      const scores = new Float32Array(many);
+      const scores = sums(many);
       if (many > 0) {
         symbols.svckernel_weigh(signs, strong, positions, many, words, asked, scores);
       }
@@ -281,11 +303,28 @@ function codeLoops(symbols: Symbols): Pick<Kernel, "code" | "ask" | "likely"> {
   };
 }
 
-function wordLoops(symbols: Symbols): Pick<Kernel, "join" | "gather"> {
+function wordLoops(symbols: Symbols): Pick<Kernel, "join" | "gather" | "lists"> {
+  const pair = () => {
+    const keys = reused((size) => new Float64Array(size));
+    const most = reused((size) => new Float32Array(size));
+    return (size: number) => ({ keys: keys(size), most: most(size) });
+  };
+  const [read, here, there] = [pair(), pair(), pair()];
+  let into = here;
+  const fresh = (size: number) => ({ keys: new Float64Array(size), most: new Float32Array(size) });
+  const take = (room: typeof fresh): Postings => {
+    const count = symbols.svckernel_gather_count();
+    const { keys, most: frequencies } = room(count);
+    const postings = { keys, frequencies };
+    if (count > 0) symbols.svckernel_gather_take(postings.keys, postings.frequencies);
+    return postings;
+  };
   return {
     join: ({ keys, most }, word, { rarity, growth, least }) => {
       const room = keys.length + word.keys.length;
-      const joined = { keys: new Float64Array(room), most: new Float32Array(room) };
+      // What is joined to may be the last result.
+      into = into === here ? there : here;
+      const joined = into(room);
       const count = symbols.svckernel_join(
         keys,
         most,
@@ -304,10 +343,18 @@ function wordLoops(symbols: Symbols): Pick<Kernel, "join" | "gather"> {
     gather: (walk) => {
       symbols.svckernel_gather_begin();
       walk();
-      const count = symbols.svckernel_gather_count();
-      const postings = { keys: new Float64Array(count), frequencies: new Float32Array(count) };
-      if (count > 0) symbols.svckernel_gather_take(postings.keys, postings.frequencies);
-      return postings;
+      return take(fresh);
+    },
+    lists: (count, walk) => {
+      symbols.svckernel_gather_begin();
+      if (!walk()) return undefined;
+      const ends = new Uint32Array(count);
+      if (count > 0) symbols.svckernel_gather_ends(ends);
+      const { keys, frequencies } = take(read);
+      return Array.from(ends, (end, word) => {
+        const own = [ends[word - 1] ?? 0, end] as const;
+        return { keys: keys.subarray(...own), frequencies: frequencies.subarray(...own) };
+      });
     },
   };
 }

@@ -43,7 +43,7 @@ export type PackFiles = {
 
 /** Files that are open or permanently closed: writes through the queue, reads on their own connection. */
 export function accessTo(files: PackFiles, limits?: VectorLimits): PackAccess {
-  const { writer, reader, queue, path } = files;
+  const { writer, queue, path } = files;
   const resident = new ResidentVectors(limits);
   const held = files.reading === undefined ? new HeldNodes(writer) : undefined;
   let closing: Promise<void> | undefined;
@@ -54,7 +54,7 @@ export function accessTo(files: PackFiles, limits?: VectorLimits): PackAccess {
     read: async (work) => {
       if (closing !== undefined) throw new SvcError("engine_closed", "the pack was closed");
       try {
-        return work(reader, resident);
+        return readOn(files, (database) => work(database, resident));
       } catch (error) {
         throw toSvcError(error, path);
       }
@@ -73,6 +73,21 @@ export function accessTo(files: PackFiles, limits?: VectorLimits): PackAccess {
     lock: refuse,
     unlock: refuse,
   };
+}
+
+/**
+ * Reads on the writing connection while it is free: a reading one drops all pages that it holds, and its mapping of the file, with each
+ * commit of another connection, such as the receipt of each question.
+ */
+function readOn<T>({ writer, reader }: PackFiles, work: (database: Database) => T): T {
+  if (writer.inTransaction) return work(reader);
+  try {
+    return work(writer);
+  } catch (error) {
+    // It waits for others too briefly to be read on in any case.
+    if (!isBusy(error)) throw error;
+    return work(reader);
+  }
 }
 
 /** Milliseconds between two tries. */

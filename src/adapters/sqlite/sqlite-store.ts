@@ -168,7 +168,7 @@ const connections = new WeakMap<Database, number>();
 let connected = 0;
 
 /**
- * A text that changes with every commit of another connection, in any process. Writer and reader are different connections.
+ * A text that changes with every commit, in any process: the version counts those of other connections, the changes those of this one.
  * @param opening differs for each process
  */
 function changeSequence(database: Database, opening: string): string {
@@ -178,7 +178,8 @@ function changeSequence(database: Database, opening: string): string {
     number = connected;
     connections.set(database, number);
   }
-  return `${opening}-${number}-${ask<number>(database, "PRAGMA data_version") ?? 0}`;
+  const others = ask<number>(database, "PRAGMA data_version") ?? 0;
+  return `${opening}-${number}-${others}-${ask<number>(database, "SELECT total_changes()") ?? 0}`;
 }
 
 /** The files of a pack, and the owner's data in it. */

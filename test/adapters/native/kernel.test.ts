@@ -285,6 +285,127 @@ describe("BM25 in the library", () => {
   });
 });
 
+describe("lists of words read beside FTS5", () => {
+  const WORDS = ["a", "ab", "abc", "b", "running", "words", "Zürich", "茶", "2024", "z"];
+  const [LOW, HIGH, MASK] = [0, 2 ** 50, 2 ** 50 - 1];
+  const columns = "lexical_documents, ?, ?, ?, ?, 1, 0.5, 0.5";
+
+  function openIndex(pageSize: number): Database {
+    const database = new Database(":memory:");
+    expect(kernelOn(database)).toBeDefined();
+    database.run(
+      `CREATE VIRTUAL TABLE lexical_documents USING fts5 (own, previous, next, content='', contentless_delete=1,
+         tokenize="porter unicode61 remove_diacritics 0 categories 'L* N* Co Mn Mc'")`,
+    );
+    database.run(
+      `INSERT INTO lexical_documents (lexical_documents, rank) VALUES ('pgsz', ${pageSize})`,
+    );
+    return database;
+  }
+
+  function listsOf(database: Database, words: readonly string[], low = LOW, high = HIGH) {
+    const read = database.query<{ done: number }, (string | number)[]>(
+      `SELECT svckernel_lists(${columns}) AS done FROM lexical_documents LIMIT 1`,
+    );
+    return kernel()
+      .lists(words.length, () => read.get(words.join("\n"), low, high, MASK)?.done === 1)
+      ?.map(({ keys, frequencies }) => ({ keys: [...keys], frequencies: [...frequencies] }));
+  }
+
+  function walked(database: Database, word: string, low = LOW, high = HIGH) {
+    const walk = database.query(
+      `SELECT 1 FROM lexical_documents WHERE lexical_documents MATCH ? AND rowid BETWEEN ? AND ?
+         AND svckernel_gather(lexical_documents, ?, 1, 0.5, 0.5)`,
+    );
+    const { keys, frequencies } = kernel().gather(() => walk.all(`"${word}"`, low, high, MASK));
+    return { keys: [...keys], frequencies: [...frequencies] };
+  }
+
+  const text = fc
+    .array(fc.constantFrom(...WORDS), { maxLength: 40 })
+    .map((words) => words.join(" "));
+  const change = fc.record({
+    row: fc.oneof(
+      fc.integer({ min: 1, max: 60 }),
+      fc.integer({ min: 0, max: 20 }).map((key) => 2 ** 40 + key),
+      fc.integer({ min: 0, max: 9 }).map((key) => 2 ** 33 + key),
+    ),
+    kind: fc.constantFrom("put", "put", "put", "remove", "merge", "optimize"),
+    texts: fc.tuple(text, text, text),
+  });
+
+  type Change = { readonly row: number; readonly kind: string; readonly texts: readonly string[] };
+
+  function apply(database: Database, { row, kind, texts }: Change) {
+    if (kind === "put") {
+      database
+        .query(
+          "INSERT OR REPLACE INTO lexical_documents (rowid, own, previous, next) VALUES (?, ?, ?, ?)",
+        )
+        .run(row, ...texts);
+    } else if (kind === "remove") {
+      database.query("DELETE FROM lexical_documents WHERE rowid = ?").run(row);
+    } else {
+      const rank = kind === "merge" ? ", rank) VALUES ('merge', -4)" : ") VALUES ('optimize')";
+      database.run(`INSERT INTO lexical_documents (lexical_documents${rank}`);
+    }
+  }
+
+  test("are FTS5's own after any changes, on pages of any size", () => {
+    const runs = fc.record({
+      pageSize: fc.constantFrom(32, 64, 200, 4050),
+      changes: fc.array(change, { minLength: 1, maxLength: 120 }),
+      perCommit: fc.integer({ min: 1, max: 9 }),
+    });
+    fc.assert(
+      fc.property(runs, ({ pageSize, changes, perCommit }) => {
+        using database = openIndex(pageSize);
+        for (let from = 0; from < changes.length; from += perCommit) {
+          database.transaction(() => {
+            for (const one of changes.slice(from, from + perCommit)) apply(database, one);
+          })();
+        }
+        const rows = database.query("SELECT 1 FROM lexical_documents_docsize").all().length;
+        for (const [low, high] of [
+          [LOW, HIGH],
+          [20, 2 ** 35],
+          [2 ** 40, 2 ** 41],
+        ] as const) {
+          const found = listsOf(database, [...WORDS, "nothing"], low, high);
+          if (rows === 0) continue;
+          expect(found).toEqual(
+            [...WORDS, "nothing"].map((word) => walked(database, word, low, high)),
+          );
+        }
+      }),
+      { numRuns: 150, seed: 21 },
+    );
+  });
+
+  test("go over many pages", () => {
+    using database = openIndex(64);
+    database.transaction(() => {
+      for (let row = 1; row <= 3000; row += 1) {
+        apply(database, { row, kind: "put", texts: [`ab ${"b ".repeat(row % 90)}`, "z", "ab"] });
+      }
+    })();
+    const words = ["ab", "b", "z"];
+    expect(listsOf(database, words)).toEqual(words.map((word) => walked(database, word)));
+  });
+
+  test("are left to FTS5 inside of a transaction that has written, and for what is not one word", () => {
+    using database = openIndex(4050);
+    apply(database, { row: 1, kind: "put", texts: ["ab", "", ""] });
+    expect(listsOf(database, ["ab"])).toBeDefined();
+    expect(listsOf(database, ["ab!b"])).toBeUndefined();
+    database.run("BEGIN");
+    apply(database, { row: 2, kind: "put", texts: ["ab", "", ""] });
+    expect(listsOf(database, ["ab"])).toBeUndefined();
+    database.run("ROLLBACK");
+    expect(listsOf(database, ["ab"])).toEqual([{ keys: [1], frequencies: [1] }]);
+  });
+});
+
 const lacking = whyNoSanitizers();
 const leftOut = lacking === undefined ? "" : `: left out, ${lacking}`;
 

@@ -37,6 +37,6 @@ int sqlite3_svckernel_init(sqlite3 *db, char **error, const sqlite3_api_routines
   if (rc == SQLITE_OK) rc = sqlite3_create_function_v2(
       db, "svckernel_piece", 6, SQLITE_UTF8 | SQLITE_DIRECTONLY, NULL, sql_piece, NULL, NULL, NULL);
   if (rc == SQLITE_OK) rc = fts5->xCreateFunction(fts5, "svckernel_gather", NULL, fts5_gather, NULL);
-  if (rc == SQLITE_OK) rc = fts5->xCreateFunction(fts5, "svckernel_gather_all", NULL, fts5_gather_all, NULL);
+  if (rc == SQLITE_OK) rc = fts5->xCreateFunction(fts5, "svckernel_lists", NULL, fts5_lists, NULL);
   return rc;
 }

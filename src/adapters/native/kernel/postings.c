@@ -8,6 +8,10 @@ typedef struct Gathered {
   float *frequencies;
   uint32_t count;
   uint32_t room;
+  /* Where the list of each word ends. */
+  uint32_t *ends;
+  uint32_t lists;
+  uint32_t lists_room;
 } Gathered;
 
 enum { FIRST_ROOM = 1024, KEPT_ROOM = 1 << 16 };
@@ -17,6 +21,7 @@ static _Thread_local Gathered gathered;
 static void forget(void) {
   free(gathered.keys);
   free(gathered.frequencies);
+  free(gathered.ends);
   memset(&gathered, 0, sizeof gathered);
 }
 
@@ -52,33 +57,45 @@ static int frequency_in_row(const Fts5ExtensionApi *api, Fts5Context *fts, int w
   return SQLITE_OK;
 }
 
-/* The mask and the weights of the columns. */
-typedef struct Columns {
-  sqlite3_value **values;
-  int count;
-} Columns;
-
-static int gather_row(const Fts5ExtensionApi *api, Fts5Context *fts, const Columns *columns) {
-  double frequency = 0;
-  int rc = frequency_in_row(api, fts, columns->count - 1, columns->values + 1, &frequency);
-  if (rc == SQLITE_OK && !make_room()) rc = SQLITE_NOMEM;
-  if (rc != SQLITE_OK) return rc;
-  gathered.keys[gathered.count] = (double)(api->xRowid(fts) & sqlite3_value_int64(columns->values[0]));
-  gathered.frequencies[gathered.count] = (float)frequency;
+int gather(double key, float frequency) {
+  if (!make_room()) return 0;
+  gathered.keys[gathered.count] = key;
+  gathered.frequencies[gathered.count] = frequency;
   gathered.count++;
-  return SQLITE_OK;
+  return 1;
 }
 
-static int gather_next(const Fts5ExtensionApi *api, Fts5Context *fts, void *columns) {
-  return gather_row(api, fts, columns);
-}
-
-static void finish(sqlite3_context *context, int rc, int answer) {
-  if (rc == SQLITE_OK) {
-    sqlite3_result_int(context, answer);
-  } else {
-    sqlite3_result_error_code(context, rc);
+int gather_merge(uint32_t start, uint32_t second) {
+  if (second == start || second == gathered.count || gathered.keys[second - 1] < gathered.keys[second]) return 1;
+  uint32_t first = second - start;
+  double *keys = malloc(sizeof *keys * first);
+  float *frequencies = malloc(sizeof *frequencies * first);
+  int is_done = keys != NULL && frequencies != NULL;
+  if (is_done) {
+    memcpy(keys, gathered.keys + start, sizeof *keys * first);
+    memcpy(frequencies, gathered.frequencies + start, sizeof *frequencies * first);
+    /* What is written is never ahead of what is still to be read of the second run. */
+    for (uint32_t from = 0, into = start; from < first; into++) {
+      int is_second = second < gathered.count && gathered.keys[second] < keys[from];
+      gathered.keys[into] = is_second ? gathered.keys[second] : keys[from];
+      gathered.frequencies[into] = is_second ? gathered.frequencies[second++] : frequencies[from++];
+    }
   }
+  free(keys);
+  free(frequencies);
+  return is_done;
+}
+
+int gather_end(void) {
+  if (gathered.lists == gathered.lists_room) {
+    uint32_t room = gathered.lists_room == 0 ? FIRST_ROOM : 2 * gathered.lists_room;
+    uint32_t *ends = realloc(gathered.ends, sizeof *ends * room);
+    if (ends == NULL) return 0;
+    gathered.ends = ends;
+    gathered.lists_room = room;
+  }
+  gathered.ends[gathered.lists++] = gathered.count;
+  return 1;
 }
 
 void fts5_gather(const Fts5ExtensionApi *api, Fts5Context *fts, sqlite3_context *context, int count,
@@ -87,23 +104,23 @@ void fts5_gather(const Fts5ExtensionApi *api, Fts5Context *fts, sqlite3_context 
     sqlite3_result_error(context, "svckernel_gather: a mask expected", -1);
     return;
   }
-  Columns columns = {arguments, count};
-  finish(context, gather_row(api, fts, &columns), 0);
-}
-
-void fts5_gather_all(const Fts5ExtensionApi *api, Fts5Context *fts, sqlite3_context *context, int count,
-    sqlite3_value **arguments) {
-  if (count < 1 || api->xPhraseCount(fts) != 1) {
-    sqlite3_result_error(context, "svckernel_gather_all: a mask and a question of one phrase expected", -1);
-    return;
+  double frequency = 0;
+  int rc = frequency_in_row(api, fts, count - 1, arguments + 1, &frequency);
+  if (rc == SQLITE_OK && !gather((double)(api->xRowid(fts) & sqlite3_value_int64(arguments[0])), (float)frequency)) {
+    rc = SQLITE_NOMEM;
   }
-  Columns columns = {arguments, count};
-  finish(context, api->xQueryPhrase(fts, 0, &columns, gather_next), 1);
+  if (rc == SQLITE_OK) {
+    sqlite3_result_int(context, 0);
+  } else {
+    sqlite3_result_error_code(context, rc);
+  }
 }
 
-void svckernel_gather_begin(void) { gathered.count = 0; }
+void svckernel_gather_begin(void) { gathered.count = gathered.lists = 0; }
 
 uint32_t svckernel_gather_count(void) { return gathered.count; }
+
+void svckernel_gather_ends(uint32_t *ends) { memcpy(ends, gathered.ends, sizeof *ends * gathered.lists); }
 
 void svckernel_gather_take(double *keys, float *frequencies) {
   if (gathered.count > 0) {

@@ -47,7 +47,11 @@ export function searchText(
 ): TextHit<number>[] {
   // Quoted, so that text is never an operator.
   const words = questionWords(question, snowball).map(({ forms }) =>
-    forms.map(({ term, prefix, weight }) => ({ match: `"${term}"${prefix ? "*" : ""}`, weight })),
+    forms.map(({ term, prefix, weight }) => ({
+      match: `"${term}"${prefix ? "*" : ""}`,
+      weight,
+      word: prefix ? undefined : term,
+    })),
   );
   if (words.length === 0 || (k === 0 && others.length === 0)) return [];
   // One snapshot: the weight of a word and its documents must match.
@@ -128,13 +132,21 @@ function searchByPostings(
     documents: countDocuments(database, owner, totals.documents),
     meanLength: totals.words / totals.documents,
   };
+  const isLarge = collection.documents >= totals.documents * READ_FROM;
+  const lists = isLarge ? readLists(database, kernel, words.flat(), owner) : undefined;
   const stems = words.flatMap(([, ...others]) => others);
-  const hasStems = stems.length > 0 && isHeld(database, anyForm(stems), owner);
+  const hasStems =
+    stems.length > 0 && (lists !== undefined || isHeld(database, anyForm(stems), owner));
   const postings = words.map((forms) =>
     anyOf(
       forms
         .slice(0, hasStems ? undefined : 1)
-        .map((form) => postingsOf(database, kernel, form, owner)),
+        .map((form) =>
+          weighted(
+            lists?.get(form.match) ?? postingsOf(database, kernel, form.match, owner),
+            form.weight,
+          ),
+        ),
     ),
   );
   const hits = rankTexts(kernel, postings, collection, {
@@ -153,25 +165,31 @@ function isHeld(database: Database, expression: string, owner: number): boolean 
   return hasRow(database, documents, expression, owner, owner);
 }
 
-/** The owner's documents that contain a form of a word. */
-function postingsOf(
+/** Share of the pack's documents from which an owner's lists are read as a whole, with those of others. */
+const READ_FROM = 0.125;
+
+/** What the kernel is told of the columns. */
+const COLUMNS = `${KEY_MASK}, ${weightsOf(1)}`;
+
+/** The owner's documents that contain each form that is a whole word, read without FTS5; undefined if only FTS5 can tell. */
+function readLists(
   database: Database,
   kernel: Kernel,
-  { match, weight }: MatchedForm,
+  forms: readonly MatchedForm[],
   owner: number,
-): Postings {
-  const columns = `lexical_documents, ${KEY_MASK}, ${weightsOf(1)}`;
-  const matching = "FROM lexical_documents WHERE lexical_documents MATCH ?";
-  const postings = kernel.gather(() => {
-    // Of an only owner all rows are wanted, and SQLite's steps from row to row take a fifth of the time.
-    if (isOnlyOwner(database)) {
-      database.query(`SELECT svckernel_gather_all(${columns}) ${matching} LIMIT 1`).get(match);
-      return;
-    }
-    const walk = `SELECT 1 ${matching} AND ${OF_OWNER} AND svckernel_gather(${columns})`;
-    database.query(walk).all(match, owner, owner);
-  });
-  return weighted(postings, weight);
+): ReadonlyMap<string, Postings> | undefined {
+  const whole = forms.filter(({ word }) => word !== undefined);
+  const read = `SELECT svckernel_lists(lexical_documents, ?, ${LOWEST}, ${HIGHEST}, ${COLUMNS}) FROM lexical_documents LIMIT 1`;
+  const text = whole.map(({ word }) => word).join("\n");
+  const lists = kernel.lists(whole.length, () => ask(database, read, text, owner, owner) === 1);
+  return lists && new Map(whole.map(({ match }, at) => [match, lists[at] ?? anyOf([])]));
+}
+
+/** The owner's documents that match an expression. */
+function postingsOf(database: Database, kernel: Kernel, match: string, owner: number): Postings {
+  const walk = `SELECT 1 FROM lexical_documents WHERE lexical_documents MATCH ? AND ${OF_OWNER}
+    AND svckernel_gather(lexical_documents, ${COLUMNS})`;
+  return kernel.gather(() => void database.query(walk).all(match, owner, owner));
 }
 
 /** Documents of an owner. @param pack those of all owners */
@@ -230,16 +248,22 @@ function weightsOf(factor: number): string {
     .join(", ");
 }
 
-/** A form of a word: an expression of FTS5, and what an occurrence counts. */
-type MatchedForm = { readonly match: string; readonly weight: number };
+/** A form of a word: an expression of FTS5, what an occurrence counts, and the word itself unless it is the beginning of several. */
+type MatchedForm = {
+  readonly match: string;
+  readonly weight: number;
+  readonly word?: string | undefined;
+};
 
 /** The expression that any of the forms matches. */
 function anyForm(forms: readonly MatchedForm[]): string {
   return forms.map(({ match }) => match).join(" OR ");
 }
 
+const LOWEST = documentNumber("?", "0");
+const HIGHEST = documentNumber("?", String(KEY_MASK));
 /** The documents of an owner, as SQL; its key is both parameters. */
-const OF_OWNER = `rowid BETWEEN ${documentNumber("?", "0")} AND ${documentNumber("?", String(KEY_MASK))}`;
+const OF_OWNER = `rowid BETWEEN ${LOWEST} AND ${HIGHEST}`;
 
 type Sizes = { readonly pack: number; readonly owner: number };
 
@@ -367,7 +391,7 @@ function rankTexts(
   const best = findBest(kernel, boundAll(kernel, weighed), score, ranking.k);
   const isBest = new Set(best.map(({ key }) => key));
   const others = ranking.others.filter(
-    (key) => !isBest.has(key) && weighed.some((word) => frequencyIn(word, key) > 0),
+    (key) => !isBest.has(key) && weighed.some(({ keys }) => keys[placeOf(keys, key, 0)] === key),
   );
   return [...best, ...score(others).sort(bestFirst)];
 }
@@ -425,21 +449,33 @@ function scoreAll(
   keys: readonly number[],
 ): Hit<number>[] {
   const lengths = lengthsOf(keys);
+  const places = words.map(() => 0);
+  let before = Number.NEGATIVE_INFINITY;
   return keys.map((key) => {
     const length = (lengths.get(key) ?? 0) / meanLength;
+    // Keys mostly ascend: what a word's list has before the last one is not searched again.
+    if (key < before) places.fill(0);
+    before = key;
     let score = 0;
-    for (const word of words) score += word.rarity * share(frequencyIn(word, key), length);
+    for (const [index, word] of words.entries()) {
+      const place = placeOf(word.keys, key, places[index] ?? 0);
+      places[index] = place;
+      const frequency = word.keys[place] === key ? (word.frequencies[place] ?? 0) : 0;
+      score += word.rarity * share(frequency, length);
+    }
     return { key, score };
   });
 }
 
-/** The frequency of a word in a document; 0 if absent. */
-function frequencyIn({ keys, frequencies }: Word, key: number): number {
-  let [low, high] = [0, keys.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((keys[middle] ?? 0) < key) low = middle + 1;
-    else high = middle;
+/** The first place from `low` on whose key is not below `key`: in steps that double, then by halves. */
+function placeOf(keys: Float64Array, key: number, low: number): number {
+  let step = 1;
+  while (low + step < keys.length && (keys[low + step] ?? 0) < key) step *= 2;
+  let [from, to] = [low, Math.min(low + step, keys.length)];
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if ((keys[middle] ?? 0) < key) from = middle + 1;
+    else to = middle;
   }
-  return keys[low] === key ? (frequencies[low] ?? 0) : 0;
+  return from;
 }

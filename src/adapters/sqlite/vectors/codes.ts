@@ -355,7 +355,7 @@ export function likelyOf(
   { kernel, owner }: { readonly kernel: Kernel; readonly owner: number },
   codes: Codes,
   ask: { readonly question: Float32Array; readonly wanted: number },
-): readonly Likely[] {
+): Likely[] {
   const held = codes.likely(ask.question, ask.wanted);
   if (codes.last === Number.POSITIVE_INFINITY) return held;
   const found = [...held];
