@@ -2,8 +2,9 @@
  * Measures the program: `bun scripts/bench/bench.ts [part …] [--sizes 1000,10000,100000] [--effort 1] [--write]`.
  * Parts: store, bulk, near, extraction, admission, retrieve, searches, receipts, owners, start, disk, databases; none named: all. `--effort 0.2` repeats less
  * often, for a quick look.
- * `--write` puts the result into docs/performance.md. Build first (`bun scripts/build.ts`), or name an executable in
- * SVC_EXE. Run it on a machine that does nothing else.
+ * `--write` builds the program of this commit, measures it and puts the result, with the commit, into docs/performance.md; a part is
+ * written once it is measured. Otherwise build first (`bun scripts/build.ts`), or name an executable in SVC_EXE. Run it on a machine that
+ * does nothing else. Before a release, 10 to 15 minutes: `bun scripts/bench/bench.ts store retrieve searches receipts start --effort 0.4 --write`.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,7 +23,7 @@ import { measureRetrieve } from "./parts/retrieve.ts";
 import { measureSearches } from "./parts/searches.ts";
 import { measureStart } from "./parts/start.ts";
 import { measureStore } from "./parts/store.ts";
-import { type Section, toMarkdown, writePage } from "./report.ts";
+import { commitOfProgram, type Section, toMarkdown, writePage } from "./report.ts";
 import { endAllServers } from "./server.ts";
 
 const PARTS: Readonly<Record<string, (context: PartContext) => Promise<Section>>> = {
@@ -56,13 +57,19 @@ async function main(): Promise<void> {
     throw new Error(`--sizes: ${values.sizes} is not a list of whole numbers from 100`);
   }
   if (!(effort > 0)) throw new Error(`--effort: ${values.effort} is not a number above 0`);
-  const sections: Section[] = [];
+  if (values.write) await buildProgram();
   for (const name of positionals.length === 0 ? Object.keys(PARTS) : positionals) {
     const section = await runPart(name, sizes, effort);
     console.log(toMarkdown(section));
-    sections.push(section);
+    if (values.write) writePage(PAGE, [section]);
   }
-  if (values.write) writePage(PAGE, sections);
+}
+
+/** So that the figures are of the commit that the page names. */
+async function buildProgram(): Promise<void> {
+  commitOfProgram();
+  if (process.env["SVC_EXE"] !== undefined) throw new Error("--write measures its own build");
+  await Bun.$`${process.execPath} scripts/build.ts`.cwd(join(import.meta.dir, "../..")).quiet();
 }
 
 async function runPart(name: string, sizes: readonly number[], effort: number): Promise<Section> {

@@ -4,6 +4,7 @@ import { findings } from "../build/native/record.ts";
 import { whyNoCompiler } from "../build/native/zig.ts";
 import { whyNoPython } from "../python.ts";
 import { whyNoHadolint } from "../release/hadolint.ts";
+import { figureFaults, whyNotCompared } from "./figures.ts";
 import { exceeded } from "./sizes.ts";
 import { whyNoPrograms } from "./test-programs.ts";
 
@@ -91,6 +92,12 @@ export function stepsBesideTests(root: string): readonly Step[] {
     { name: "types of the page", limitMinutes: 4, command: [bun, "scripts/check/page-types.ts"] },
     layersStep([]),
     sizesStep(root),
+    {
+      name: "figures of performance are of this program",
+      limitMinutes: 0,
+      leaveOut: () => whyNotCompared(root),
+      inspect: () => figureFaults(root),
+    },
     {
       name: "native libraries are those of their source",
       limitMinutes: 0,
