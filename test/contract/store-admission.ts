@@ -307,12 +307,17 @@ export function describeAdmission(world: StoreWorld): void {
       expect(await store.close()).toBeUndefined();
     });
 
-    test.each(CALLS)("rejects a later $name", async ({ call }) => {
+    test("rejects every later call", async () => {
       const { store } = await world.fresh();
       await store.close();
 
-      expect(call(store)).rejects.toMatchObject({ code: "engine_closed" });
-      await call(store).catch(() => {});
+      for (const { name, call } of CALLS) {
+        const code = await call(store).then(
+          () => "none",
+          (error: unknown) => Reflect.get(Object(error), "code"),
+        );
+        expect([name, code]).toEqual([name, "engine_closed"]);
+      }
     });
   });
 }

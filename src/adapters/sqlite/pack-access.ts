@@ -60,7 +60,7 @@ export function accessTo(files: PackFiles, limits?: VectorLimits): PackAccess {
       }
     },
     write: (work, isAlone) => queue.run(() => work(writer), isAlone),
-    held: () => held,
+    held: () => (closing === undefined ? held : undefined),
     purge: (mark, waitMs) => {
       held?.clear();
       return purge(files, mark, { waitMs, isClosed: () => closing !== undefined });
