@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -336,9 +337,11 @@ describe("the package", () => {
   test("of the client holds what a program needs, and nothing else", () => {
     const needed = ["remote", "local", "ai-sdk", "langchain"].flatMap((name) => [
       `dist/${name}.js`,
-      `dist/types/clients/js/src/${name}.d.ts`,
+      `dist/types/${name}.d.ts`,
     ]);
     needed.push("README.md", "dist/LICENSE", "package.json");
+    const bytes = clientFiles.map((path) => statSync(join(installedClient, path)).size);
+    expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(60_000);
     expect(needed.filter((path) => !clientFiles.includes(path))).toEqual([]);
     expect(
       clientFiles.filter((path) => !/^dist\/|^README\.md$|^package\.json$/.test(path)),

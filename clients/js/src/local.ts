@@ -17,8 +17,8 @@ import { createConnection, type Socket } from "node:net";
 import { homedir, tmpdir, userInfo } from "node:os";
 import { basename, delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import { SvcError } from "../../../src/domain/errors.ts";
-import { isErrorCode, type Memory } from "./memory.ts";
-import { remoteMemory } from "./remote.ts";
+import { isErrorCode } from "./memory.ts";
+import { type RemoteMemory, remoteMemory } from "./remote.ts";
 
 export { SvcError } from "../../../src/domain/errors.ts";
 export type { Memory } from "./memory.ts";
@@ -41,7 +41,7 @@ export type LocalOptions = {
   readonly timeoutMs?: number | undefined;
 };
 
-export type LocalMemory = Memory &
+export type LocalMemory = RemoteMemory &
   AsyncDisposable & {
     /** Where its server is, for other calls of the HTTP interface. */
     readonly url: string;

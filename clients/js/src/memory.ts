@@ -84,7 +84,7 @@ export type FoundMemory = Pick<ResultCandidate, "compositeScore" | "strength"> &
   > &
     Partial<Pick<MemoryNode, "createdAt" | "updatedAt">>;
   readonly paths?: readonly string[];
-  readonly provenance?: Pick<ResultCandidate["provenance"], "formulaVersion">;
+  readonly provenance?: { readonly formulaVersion?: number };
 };
 
 export type FoundMemories = {

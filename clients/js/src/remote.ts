@@ -4,6 +4,8 @@ import { isPrivateAddress } from "../../../src/domain/addresses.ts";
 import { parseOptionalInteger } from "../../../src/domain/arguments.ts";
 import { invalid, missingNode, SvcError } from "../../../src/domain/errors.ts";
 import type { MemoryEvent, MemoryNode } from "../../../src/domain/node.ts";
+import type { FeedChange } from "../../../src/engine/browse/api.ts";
+import type { Overview } from "../../../src/engine/overview.ts";
 import type { JsonObject } from "../../../src/lib/json.ts";
 import { camelKeys, given } from "../../../src/lib/text.ts";
 import { asUuid } from "../../../src/lib/uuid.ts";
@@ -41,14 +43,38 @@ type Call = {
 };
 
 type Ask = (call: Call) => Promise<JsonObject>;
+type Door = {
+  readonly base: string;
+  /** Sends a call, with the key. */
+  readonly send: (call: Call, signal: AbortSignal | undefined) => Promise<Response>;
+};
+
+export type ChangesQuery = {
+  readonly userId: string;
+  /** The `cursor` of the last change that is known, or `now`. Default: all. */
+  readonly since?: string | undefined;
+  /** Ends the iteration with its reason. */
+  readonly signal?: AbortSignal | undefined;
+};
+
+export type RemoteMemory = Memory & {
+  /** What is known of a person at a glance. */
+  profile(query: { readonly userId: string; readonly maxTokens?: number }): Promise<Overview>;
+  /**
+   * What becomes of memories, in the order of the commits. It waits for further changes, over connections that end, until it is left.
+   * @throws SvcError storage_unavailable if the server stays away; or what it answers
+   */
+  changes(query: ChangesQuery): AsyncGenerator<FeedChange, void, undefined>;
+};
 
 /**
  * The memory of a server. Calls reject with the SvcError that the server answers, or storage_unavailable where it cannot be reached
  * or is late: what was being stored may have been, and a call with a `requestId` can be repeated.
  * @throws SvcError invalid_argument
  */
-export function remoteMemory(options: RemoteMemoryOptions): Memory {
-  const ask = askOf(options);
+export function remoteMemory(options: RemoteMemoryOptions): RemoteMemory {
+  const door = doorOf(options);
+  const ask = askOf(door, options.timeoutMs);
   const getNodes: Memory["getNodes"] = async (nodeIds, userId) => {
     const nodes: MemoryNode[] = [];
     let rest: readonly string[] = nodeIds;
@@ -99,7 +125,75 @@ export function remoteMemory(options: RemoteMemoryOptions): Memory {
       const path = `/v1/nodes/${encodeURIComponent(nodeId)}/archive`;
       return nodeOf(await ask({ method: "PUT", path }));
     },
+    profile: async ({ userId, maxTokens = 500 }) => {
+      const query = new URLSearchParams({ user_id: userId, max_tokens: String(maxTokens) });
+      const answer = await ask({ method: "GET", path: `/v1/profile?${query}` });
+      const entries = objects(answer["entries"]).map(recordOf<Overview["entries"][number]>);
+      return { ...recordOf<Overview>(answer), entries };
+    },
+    changes: (query) => changesAt(door, query),
   };
+}
+
+/** How often a connection is made again before the server counts as gone, and milliseconds before the second try. */
+const TRIES = 5;
+const PAUSE_MS = 50;
+
+async function* changesAt(
+  door: Door,
+  { userId, since, signal }: ChangesQuery,
+): AsyncGenerator<FeedChange, void, undefined> {
+  const query = new URLSearchParams({ user_id: userId, ...(since && { since }) });
+  for (let failures = 0; ; failures += 1) {
+    try {
+      const path = `/v1/changes?${query}`;
+      for await (const change of openFeed(door, path, signal)) {
+        failures = 0;
+        query.set("since", change.cursor);
+        yield change;
+      }
+    } catch (error) {
+      const mayPass = !(error instanceof SvcError) || error.code === "storage_unavailable";
+      if (!mayPass || signal?.aborted === true) throw error;
+      if (failures >= TRIES - 1) throw unavailable(door.base, "it cannot be reached", error);
+    }
+    await new Promise((done) => setTimeout(done, PAUSE_MS * 2 ** failures));
+  }
+}
+
+/** The changes of one connection. */
+async function* openFeed(
+  { base, send }: Door,
+  path: string,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<FeedChange, void, undefined> {
+  const headers = { accept: "text/event-stream" };
+  const response = await send({ method: "GET", path, headers }, signal);
+  if (!response.ok) readAnswer(response, await response.text(), base);
+  for await (const line of linesOf(response)) {
+    if (line.startsWith("data: ")) yield changeOf(JSON.parse(line.slice(6)));
+  }
+}
+
+async function* linesOf({ body }: Response): AsyncGenerator<string> {
+  const reader = body?.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  try {
+    for (;;) {
+      const { value, done } = (await reader?.read()) ?? { done: true };
+      if (done) return;
+      const lines = (rest + value).split("\n");
+      rest = lines.pop() ?? "";
+      yield* lines;
+    }
+  } finally {
+    await reader?.cancel().catch(() => undefined);
+  }
+}
+
+function changeOf({ node, ...change }: JsonObject): FeedChange {
+  const [memory] = objects([node]);
+  return { ...recordOf<FeedChange>(change), node: memory && nodeOf(memory) };
 }
 
 /** Memories that the server gives in one answer. */
@@ -110,17 +204,16 @@ function directly(url: string): object {
   return isPrivateAddress(new URL(url)) ? { proxy: false } : {};
 }
 
-function askOf({ url, apiKey, timeoutMs = 30_000, fetch: given }: RemoteMemoryOptions): Ask {
+function doorOf({ url, apiKey, fetch: given }: RemoteMemoryOptions): Door {
   const base = baseOf(url);
-  parseOptionalInteger(timeoutMs, "timeoutMs", 1, TIMER_MAX_MS);
   // Asked for at each call, so that a program may replace it.
   const request =
     given ?? ((to: string, init: RequestInit) => fetch(to, { ...init, ...directly(to) }));
   const key = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
-  return async ({ method, path, body, headers, signal }) => {
-    const late = AbortSignal.timeout(timeoutMs);
-    try {
-      const response = await request(`${base}${path}`, {
+  return {
+    base,
+    send: ({ method, path, body, headers }, signal) =>
+      request(`${base}${path}`, {
         method,
         headers: {
           ...(body === undefined ? {} : { "content-type": "application/json" }),
@@ -130,20 +223,31 @@ function askOf({ url, apiKey, timeoutMs = 30_000, fetch: given }: RemoteMemoryOp
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         // The key is for this server alone.
         redirect: "error",
-        signal: signal === undefined ? late : AbortSignal.any([signal, late]),
-      });
+        ...(signal && { signal }),
+      }),
+  };
+}
+
+function askOf({ base, send }: Door, timeoutMs = 30_000): Ask {
+  parseOptionalInteger(timeoutMs, "timeoutMs", 1, TIMER_MAX_MS);
+  return async (call) => {
+    const { signal } = call;
+    const late = AbortSignal.timeout(timeoutMs);
+    try {
+      const either = signal === undefined ? late : AbortSignal.any([signal, late]);
+      const response = await send(call, either);
       return readAnswer(response, await response.text(), base);
     } catch (error) {
       if (error instanceof SvcError || signal?.aborted === true) throw error;
       const reason = late.aborted ? `no answer within ${timeoutMs} ms` : "it cannot be reached";
-      throw new SvcError(
-        "storage_unavailable",
-        `the memory at ${base}: ${reason}`,
-        { path: base },
-        { cause: error },
-      );
+      throw unavailable(base, reason, error);
     }
   };
+}
+
+function unavailable(base: string, reason: string, cause: unknown): SvcError {
+  const message = `the memory at ${base}: ${reason}`;
+  return new SvcError("storage_unavailable", message, { path: base }, { cause });
 }
 
 function baseOf(url: string): string {

@@ -46,6 +46,49 @@ test("records of a server are those of the engine", async () => {
   expect((await batch(remote))[0]).toMatchObject({ metadata: input.metadata, nodeType: "fact" });
 });
 
+test("changes are followed over connections that end, and a profile is read", async () => {
+  const { engine, url } = grounds;
+  const of = { userId: "followed" };
+  const instruction = { content: "Always answer in French", nodeType: "instruction" } as const;
+  const { nodeId } = await engine.storeWithReceipt({ ...of, ...instruction });
+  let answers = 0;
+  const memory = remoteMemory({
+    url,
+    apiKey: KEY,
+    fetch: async (to, init) => {
+      answers += 1;
+      const answer = await fetch(to, init);
+      if (answers > 1 || answer.body === null) return answer;
+      // The first connection ends behind its first event.
+      const reader = answer.body.getReader();
+      let text = "";
+      while (!text.includes("data: "))
+        text += new TextDecoder().decode((await reader.read()).value);
+      await reader.cancel();
+      return new Response(text);
+    },
+  });
+  const changes = memory.changes(of);
+  const next = async () => {
+    const { change, node } = (await changes.next()).value ?? {};
+    return [change, node?.content];
+  };
+  expect(await next()).toEqual(["stored", "Always answer in French"]);
+  await engine.store({ ...of, content: "two\u2028lines" });
+  expect(await next()).toEqual(["stored", "two\u2028lines"]);
+  await engine.archive(nodeId, { userId: "followed" });
+  expect(await next()).toEqual(["archived", "Always answer in French"]);
+  await changes.return();
+  const wrong = remoteMemory({ url, apiKey: KEY })
+    .changes({ ...of, since: "99" })
+    .next();
+  expect(await failureOf(wrong)).toMatchObject({ code: "invalid_argument" });
+  const nowhere = remoteMemory({ url: "http://127.0.0.1:9" }).changes(of).next();
+  expect(await failureOf(nowhere)).toMatchObject({ code: "storage_unavailable" });
+  const { text, entries } = await memory.profile({ ...of, maxTokens: 100 });
+  expect([text, entries]).toEqual(["", []]);
+});
+
 test("a store with an identifier is kept once, and tells what is near", async () => {
   const { remote } = grounds.memories;
   const of = { userId: "once", requestId: crypto.randomUUID() };
