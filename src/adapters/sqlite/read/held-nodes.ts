@@ -45,8 +45,12 @@ export class HeldNodes implements Held {
 
   of(userId: string, keys: readonly number[]) {
     // Not when it is opened: a process that only looks at a pack leaves its files as they are.
-    if (!this.#isWatching) this.#writer.run(WATCH);
-    this.#isWatching = true;
+    if (!this.#isWatching) {
+      // What a transaction makes goes with it when it fails.
+      if (this.#writer.inTransaction) return { found: [], hold: () => undefined };
+      this.#writer.run(WATCH);
+      this.#isWatching = true;
+    }
     const state = ask<string>(this.#writer, STATE);
     if (state !== this.#state) this.clear();
     this.#state = state;
