@@ -15,7 +15,9 @@ export type HookRequest = {
 export type Stored = "stored" | "known" | "forgotten";
 export type HookAnswer = { readonly stored: Stored } | { readonly recalled: Recalled };
 
-/** Milliseconds for indexing what came in, after the hook has its answer. */
+/** Milliseconds without a hook after which what came in is indexed: an assistant must not wait for the vectors of the turn before. */
+const QUIET_MS = 1000;
+/** Milliseconds for that. */
 const INDEX_MS = 5000;
 
 /** Stores a turn once, durably and without its vector, which follows. @throws SvcError as `ingestFastMany` */
@@ -72,15 +74,20 @@ function isRefusal(error: unknown): error is SvcError {
 /** Answers the hooks of a pack. */
 export function hookService(engine: () => Promise<MemoryEngine>, mainFile: string) {
   let isIndexing = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
   const index = (opened: MemoryEngine): void => {
-    if (isIndexing) return;
-    isIndexing = true;
-    takeIn(opened, mainFile)
-      .then(() => opened.processPending({ budgetMs: INDEX_MS }))
-      .catch(() => undefined)
-      .finally(() => {
-        isIndexing = false;
-      });
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      if (isIndexing) return;
+      isIndexing = true;
+      takeIn(opened, mainFile)
+        .then(() => opened.processPending({ budgetMs: INDEX_MS }))
+        .catch(() => undefined)
+        .finally(() => {
+          isIndexing = false;
+        });
+    }, QUIET_MS);
+    timer.unref();
   };
   return async (socket: Socket): Promise<void> => {
     const line = await firstLine(socket);

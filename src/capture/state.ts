@@ -39,12 +39,16 @@ export type Switches = {
   readonly folders: readonly string[];
   readonly clients: readonly string[];
   readonly sessions: readonly string[];
+  /** Whether the file cannot be read. Then everything counts as off: it may say so. */
+  readonly isBroken?: true | undefined;
 };
 
 const SWITCHES: Switches = { off: false, folders: [], clients: [], sessions: [] };
 
 export function readSwitches(): Switches {
-  const given = jsonIn(captureFolder("switches.json"));
+  const text = linesOf(captureFolder("switches.json")).join("\n");
+  const given = parsed(text);
+  if (text !== "" && !("off" in given)) return { ...SWITCHES, off: true, isBroken: true };
   const list = (name: string): readonly string[] => {
     const value: unknown = given[name];
     return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
@@ -59,7 +63,7 @@ export function readSwitches(): Switches {
 
 export function writeSwitches(change: Partial<Switches>): void {
   mkdirSync(captureFolder(), { recursive: true, mode: PRIVATE });
-  const switches = { ...SWITCHES, ...readSwitches(), ...change };
+  const switches = { ...SWITCHES, ...readSwitches(), isBroken: undefined, ...change };
   replaceFile(captureFolder("switches.json"), `${JSON.stringify(switches, null, 2)}\n`, 0o600);
 }
 
@@ -303,10 +307,6 @@ function linesOf(path: string): readonly string[] {
   } catch {
     return [];
   }
-}
-
-function jsonIn(path: string): Readonly<Record<string, unknown>> {
-  return parsed(linesOf(path).join("\n"));
 }
 
 function parsed(text: string): Readonly<Record<string, unknown>> {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import { mainFileOf } from "../app/pack-path.ts";
 import { type ClientName, surroundings } from "../assistants/catalogue.ts";
-import { HOOKED, hasPlugin, hooksOf } from "../assistants/hooks.ts";
+import { HOOKED, hasPlugin, hooksOf, runsHooksOfClaude } from "../assistants/hooks.ts";
 import { ownNotes } from "../capture/own-notes.ts";
 import { type Run, readRuns, readSwitches, waiting } from "../capture/state.ts";
 import type { Config } from "../config/schema.ts";
@@ -18,8 +18,10 @@ export function checkHooks(config: Config): Finding {
   const runs = readRuns();
   const problems: string[] = [];
   const parts = HOOKED.flatMap((client) => {
-    const [first] = hooksOf(client, surroundings());
-    if (first !== undefined) problems.push(...problemsOf(client, first));
+    const hooks = hooksOf(client, surroundings());
+    const [first] = hooks;
+    if (first !== undefined)
+      problems.push(...problemsOf(client, first), ...doublesOf(client, hooks));
     const where = first?.file ?? (hasPlugin(client, surroundings()) ? "its plugin" : undefined);
     if (where === undefined) return [];
     const own = runs.filter((run) => run.client === client);
@@ -42,7 +44,12 @@ export function checkHooks(config: Config): Finding {
   const unreadable = spooled.unreadable + dead.unreadable;
   if (unreadable > 0)
     problems.push(`${unreadable} texts cannot be read: they were sealed with another secret`);
-  if (readSwitches().off) parts.push("turned off by svc capture off");
+  const { off, isBroken } = readSwitches();
+  if (isBroken) {
+    problems.push(
+      "what svc capture off has kept cannot be read, so nothing is stored: svc capture on",
+    );
+  } else if (off) parts.push("turned off by svc capture off");
   const status = problems.length > 0 ? "warn" : "ok";
   const none =
     "no assistant remembers without being asked; svc connect <client> --capture adds that";
@@ -85,6 +92,18 @@ function problemsOf(
   }
   if (client === "codex") problems.push(...trustProblems(file));
   return problems;
+}
+
+/** Each turn is stored once all the same, but every prompt waits twice. */
+function doublesOf(
+  client: ClientName,
+  hooks: readonly { readonly file: string; readonly event: string; readonly command: string }[],
+): readonly string[] {
+  const isTwice = new Set(hooks.map(({ event }) => event)).size < hooks.length;
+  const file = hooks[0]?.file ?? "";
+  if (isTwice) return [`${file} has hooks of svc twice; take one of them out`];
+  if (!runsHooksOfClaude(client, surroundings())) return [];
+  return [`${client} also runs the hooks of Claude Code; take those in ${file} out`];
 }
 
 /** Codex keeps the hash of each hook that it was told to trust, and runs no other. */

@@ -1,5 +1,14 @@
+import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { createDesk, type Desk } from "../surface/cli/run-svc.ts";
 
@@ -120,11 +129,41 @@ describe("whatever comes", () => {
     expect(texts(await status("gone.pack"))).toEqual(["This has no place"]);
   });
 
-  test("a pack that is damaged keeps what was said for later", async () => {
-    writeFileSync(join(desk.folder, "bad.pack"), "no pack at all");
-    expect(await hook(said("UserPromptSubmit", "s6", "Wait for better times"), "bad.pack")).toBe(
-      "",
-    );
+  test("a pack without its key, of a newer format, damaged, or with broken settings beside it keeps what was said for later", async () => {
+    const at = (name: string) => join(desk.folder, name);
+    const keys = at(".config/svc/keys");
+    const known = readdirSync(keys);
+    await Promise.all([
+      desk.run(["init", "keyless.pack"]),
+      desk.run(["init", "newer.pack", "--plain"]),
+    ]);
+    for (const name of readdirSync(keys)) {
+      if (!known.includes(name)) renameSync(join(keys, name), at(name));
+    }
+    const newer = new Database(at("newer.pack"));
+    const change = (by: number) =>
+      newer.run(`UPDATE pack_manifest SET format_version = format_version + ${by}`);
+    change(1);
+    writeFileSync(at("bad.pack"), "no pack at all");
+    mkdirSync(at("set"));
+    copyFileSync(at("a.pack"), at("set/a.pack"));
+    writeFileSync(at("set/.env"), "SVC_BUSY_TIMEOUT_MS=soon\n");
+    const packs = ["keyless.pack", "newer.pack", "bad.pack", "set/a.pack"];
+    const turn = said("UserPromptSubmit", "s6", "Wait for better times", { cwd: at("gone") });
+    expect(await Promise.all(packs.map((pack) => hook(turn, pack)))).toEqual(["", "", "", ""]);
+    const told = await desk.run(["doctor", "keyless.pack", "--format", "json"]);
+    expect(told.code).not.toBe(0);
+    expect(told.stdout).toContain("no key");
+    for (const name of readdirSync(desk.folder)) {
+      if (name.endsWith(".key")) renameSync(at(name), join(keys, name));
+    }
+    change(-1);
+    newer.close();
+    rmSync(at("set/.env"));
+    const after = packs.filter((pack) => pack !== "bad.pack").map((pack) => status(pack));
+    for (const one of await Promise.all(after)) {
+      expect(texts(one)).toContain("Wait for better times");
+    }
   });
 });
 
@@ -147,6 +186,12 @@ describe("switches", () => {
     }
     expect((await desk.run(["capture", "sweep", "--since", "soon"])).code).toBe(2);
     await desk.run(["capture", "on", "--client", "claude-code"]);
+    // What cannot be read may say off.
+    const switches = join(desk.folder, ".config/svc/capture/switches.json");
+    writeFileSync(switches, readFileSync(switches, "utf8").slice(0, 20));
+    await hook(said("UserPromptSubmit", "s7", "Off by half a file", { cwd: desk.folder }));
+    expect((await desk.run(["doctor", "a.pack"])).stdout).toContain("svc capture on");
+    await desk.run(["capture", "on"]);
     await hook(said("UserPromptSubmit", "s7", "And on once more", { cwd: desk.folder }));
     expect(texts(await status())).toEqual([...before, "And on once more"].sort());
   });
