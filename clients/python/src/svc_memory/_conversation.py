@@ -23,7 +23,7 @@ class Conversation:
     def __init__(self, memory: Memory, session_id: str, user_id: str | None) -> None:
         self.memory = memory
         self.session_id = session_id
-        self._user_id = user_id
+        self.user_id = user_id
 
     def append(self, role: Any, text: str, metadata: Mapping[str, Any], *, stand_in: str) -> str:
         """Stores an item. One without a visible text, and a user's question, is kept, but not found: it states nothing."""
@@ -34,7 +34,7 @@ class Conversation:
             text if text.strip() else stand_in,
             role=role,
             session_id=self.session_id,
-            user_id=self._user_id,
+            user_id=self.user_id,
             metadata=dict(metadata),
             **kind,
         )
@@ -63,7 +63,7 @@ class Conversation:
         self._say({"operation": "delete", "target_event_id": event_id}, "[chat message deleted]")
 
     def _log(self) -> Sequence[models.Event]:
-        found = self.memory.events(session_id=self.session_id, user_id=self._user_id)
+        found = self.memory.events(session_id=self.session_id, user_id=self.user_id)
         return sorted(found, key=lambda event: (event["timestamp"], event["id"]))
 
     def _say(self, control: Mapping[str, str], text: str) -> None:
@@ -74,12 +74,12 @@ class Conversation:
             node_type="event",
             ttl_days=0,
             session_id=self.session_id,
-            user_id=self._user_id,
+            user_id=self.user_id,
             metadata=metadata,
         )
         # The sweep of expired memories may be first.
         with contextlib.suppress(Conflict, InvalidArgument):
-            self.memory.api.archive_node(receipt["node_id"], user_id=self._user_id)
+            self.memory.api.archive_node(receipt["node_id"], user_id=self.user_id)
 
 
 def is_question(text: str) -> bool:
