@@ -18,7 +18,8 @@ export function yamlEditor(section: string): Editor {
     },
     noSection: `has ${section} that are no map`,
     put: (body, parsed, name, entry) => {
-      const rest = without(body, parsed, section, name);
+      const isEmpty = /^\s*\{\s*\}\s*$/.test(body);
+      const rest = isEmpty ? "" : without(body, parsed, section, name);
       return put(rest, parse(rest), section, name, entry);
     },
     take: (body, parsed, name) => without(body, parsed, section, name),
@@ -80,14 +81,19 @@ function put(
   const text = lines
     .replaceAll(/^(?=.)/gm, own === undefined ? "" : " ".repeat(column))
     .replaceAll("\n", lineEnding);
-  const [before, after] = [
-    body.slice(0, own?.end ?? body.length),
-    body.slice(own?.end ?? body.length),
-  ];
-  // Braces without anything in them make room for lines.
-  const head =
-    last === undefined && own !== undefined ? before.replace(/\s*\{\s*\}(?=[^{}]*$)/, "") : before;
-  return `${head}${head === "" || head.endsWith("\n") ? "" : lineEnding}${text}${after}`;
+  const end = own?.end ?? body.length;
+  const colon = own === undefined ? end : colonOf(body, own);
+  // Nothing, written as such, makes room for lines.
+  const value = body.slice(colon, end);
+  const head = body.slice(0, colon) + (last === undefined ? value.replace(NOTHING, "") : value);
+  return `${head}${head === "" || head.endsWith("\n") ? "" : lineEnding}${text}${body.slice(end)}`;
+}
+
+const NOTHING = /^\s*(?:\{\s*\}|~|null)(?=\s|$)/;
+
+/** Where the value of a member may begin. */
+function colonOf(body: string, { pair }: Member): number {
+  return body.indexOf(":", pair.key.range?.[1] ?? 0) + 1;
 }
 
 function without(body: string, parsed: Document.Parsed, section: string, name: string): string {
@@ -98,6 +104,6 @@ function without(body: string, parsed: Document.Parsed, section: string, name: s
   const rest = body.slice(0, start) + body.slice(entry.end);
   const isLast = isMap(own.pair.value) && own.pair.value.items.length === 1;
   if (!isLast) return rest;
-  const colon = body.indexOf(":", own.pair.key.range?.[1] ?? 0) + 1;
+  const colon = colonOf(body, own);
   return `${rest.slice(0, colon)} {}${rest.slice(colon)}`;
 }

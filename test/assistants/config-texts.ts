@@ -136,6 +136,7 @@ export function yamlTexts(): fc.Arbitrary<string> {
       "extensions:\n",
       "extensions: {}\n",
       "extensions: # none\n",
+      "extensions: ~\n",
       "extensions: { } # none\n",
     ),
     fc

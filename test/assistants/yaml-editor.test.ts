@@ -21,6 +21,12 @@ test.each([
   { name: "no file", before: "", after: `extensions:\n${LINES}` },
   { name: "others", before: "a: 1 # why", after: `a: 1 # why\nextensions:\n${LINES}` },
   { name: "nothing in it", before: "extensions:\nz: 1\n", after: `extensions:\n${LINES}z: 1\n` },
+  { name: "an empty map", before: "{}\n", after: `extensions:\n${LINES}` },
+  {
+    name: "null",
+    before: "extensions: null # null\nz: 1\n",
+    after: `extensions: # null\n${LINES}z: 1\n`,
+  },
   { name: "braces", before: "extensions: {}\nz: 1\n", after: `extensions:\n${LINES}z: 1\n` },
   {
     name: "another entry",

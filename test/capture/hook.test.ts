@@ -259,7 +259,7 @@ describe("svc connect --capture", () => {
 
   test("adds none where the plugin is enabled, which doctor names", async () => {
     const file = join(desk.folder, ".claude/settings.json");
-    mkdirSync(dirname(file));
+    mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, '{"enabledPlugins": {"svc@team": true}}');
     const line = "connect claude-code --db-path a.pack --capture --no-verify --yes --format json";
     const { stdout, stderr } = await desk.run(line.split(" "));
