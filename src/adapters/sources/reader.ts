@@ -58,6 +58,7 @@ async function* read(
     let recognised = 0;
     for (const refused of source.refused) yield { kind: "unreadable", ...refused };
     const progress = new Progress(source.bytes);
+    let before = 0;
     for await (const file of source.files) {
       options.signal.throwIfAborted();
       let head: Head;
@@ -76,7 +77,9 @@ async function* read(
         yield* readFile(row, file, { source, options, progress, environment });
       } else if (source.isFolder) yield { kind: "left_out", why: "files of no known kind" };
       else throw unsupported(file.path, unknownAs(head, options.from));
-      yield progress.of(file);
+      before += file.size;
+      progress.done = before;
+      yield* progress.items();
     }
     if (recognised === 0) {
       throw unsupported(source.instance, "none of its files is of a kind that can be imported");
@@ -120,13 +123,14 @@ async function* readFile(
     ...options,
     instance,
     environment,
-    onBytes: (count: number) => progress.add(count),
+    onBytes: (count: number) => {
+      progress.done += count;
+    },
   };
   try {
     for await (const made of row.read(file, context)) {
       yield toItem(made, of);
-      const told = progress.next();
-      if (told !== undefined) yield told;
+      yield* progress.items(TOLD_BYTES);
     }
   } catch (error) {
     // A file that fails does not end the others of its folder.
@@ -204,33 +208,17 @@ async function columnsOf(file: SourceFile): Promise<ReadonlySet<string>> {
 /** How much of a source was read. */
 class Progress {
   readonly #total: number;
-  #done = 0;
-  #file = 0;
   #told = 0;
+  done = 0;
 
   constructor(total: number) {
     this.#total = total;
   }
 
-  add(bytes: number): void {
-    this.#file += bytes;
-  }
-
-  /** Undefined: too early. */
-  next(): SourceItem | undefined {
-    const done = this.#done + this.#file;
-    if (done - this.#told < TOLD_BYTES) return undefined;
-    this.#told = done;
-    return this.#item(done);
-  }
-
-  of({ size }: SourceFile): SourceItem {
-    this.#done += size;
-    this.#file = 0;
-    return this.#item(this.#done);
-  }
-
-  #item(done: number): SourceItem {
-    return { kind: "progress", done: Math.min(done, this.#total), total: this.#total };
+  /** Nothing if the last one was told a moment ago. */
+  *items(least = 0): Generator<SourceItem> {
+    if (this.done - this.#told < least) return;
+    this.#told = this.done;
+    yield { kind: "progress", done: Math.min(this.done, this.#total), total: this.#total };
   }
 }

@@ -1,8 +1,7 @@
 import { fromDate, fromEpochMicros, type Instant, parseInstant } from "../../lib/instant.ts";
-import { isJsonObject, type Json, type JsonObject } from "../../lib/json.ts";
+import type { Json, JsonObject } from "../../lib/json.ts";
 import type {
   SourceEdge,
-  SourceItem,
   SourceKindInfo,
   SourceOptions,
   SourceRecord,
@@ -52,8 +51,6 @@ export type Made =
   | { readonly unreadable: string }
   | { readonly edge: SourceEdge }
   | { readonly whole: string };
-
-export type { SourceItem };
 
 export function leftOut(why: string, count = 1): Made {
   return { leftOut: why, count };
@@ -146,5 +143,3 @@ export function parsed(text: string): unknown {
     return undefined;
   }
 }
-
-export { isJsonObject };
