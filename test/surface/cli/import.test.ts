@@ -30,6 +30,8 @@ test("an export is shown, imported, found, and taken back", async () => {
     "json",
   ]);
   expect(JSON.parse(undone.stdout)).toMatchObject({ events: 3, memories: 3 });
+  const next = await desk.run(["import", source, "a.pack"]);
+  expect(next.stderr).toContain("comes in with --again");
 });
 
 test("a folder with something that cannot be read imports the rest, and exits with 1", async () => {

@@ -156,11 +156,12 @@ async function bringIn(
   if (options.format === "json") return output.json(importReportForm.json(report));
   for (const line of reportLines(report)) output.line(line);
   for (const line of sampleLines(report)) output.line(line);
+  const isForgotten = Object.values(report.records).some(({ forgotten }) => forgotten > 0);
   output.note(
     dryRun
       ? "Nothing was written."
       : report.importId === undefined
-        ? "Nothing new."
+        ? `Nothing new.${isForgotten ? " What was forgotten comes in with --again." : ""}`
         : `All of it can be found by words; vectors follow in the background. To take it back: svc import --undo ${report.importId} ${packWord(path)}`,
   );
 }
