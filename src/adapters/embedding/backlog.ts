@@ -24,6 +24,8 @@ export type BacklogOptions = {
 
 /** Texts after which a backlog gets threads of its own: loading a model takes as long as a hundred. */
 const LONG = 128;
+/** Times that a short backlog waits for the thread of calls before it gets one of its own. */
+const WAITS = 8;
 /** Texts that a thread has at once, so that it never waits for the next one. */
 const AT_ONCE = 2;
 const LINGER_MS = 10_000;
@@ -81,8 +83,8 @@ export function createBacklog({ main, start, threads, lingerMs = LINGER_MS }: Ba
       running.add(done);
     }
     if (queue.length === 0 || running.size > 0) return;
-    // A thread that calls never leave idle counts like a long backlog.
-    counted.texts += 1;
+    // Calls that never leave their thread idle hold a backlog up for a moment only.
+    counted.texts += LONG / WAITS;
     void main.idle().then(feed);
   };
   const end = async (): Promise<void> => {

@@ -1,6 +1,6 @@
 import { dlopen } from "bun:ffi";
 import { readdirSync, readFileSync } from "node:fs";
-import { availableParallelism, constants, setPriority } from "node:os";
+import { availableParallelism, constants, getPriority, setPriority } from "node:os";
 import { join } from "node:path";
 
 /** Each thread loads the model once more. */
@@ -63,7 +63,7 @@ const BELOW_NORMAL = -1;
 
 const LOWER: { readonly [Platform in NodeJS.Platform]?: () => void } = {
   // Linux lowers the thread that asks, not its process.
-  linux: () => setPriority(constants.priority.PRIORITY_BELOW_NORMAL),
+  linux: () => setPriority(Math.max(getPriority(), constants.priority.PRIORITY_BELOW_NORMAL)),
   darwin: () => {
     const system = dlopen("libSystem.B.dylib", {
       pthread_set_qos_class_self_np: { args: ["u32", "i32"], returns: "i32" },

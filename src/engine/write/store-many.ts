@@ -115,8 +115,8 @@ async function unfinished(
 /** Adds the vectors. What fails stays a pending job; words find it meanwhile. */
 async function index(deps: StoreDeps, plans: readonly StorePlan[], isNew: boolean): Promise<void> {
   const { store, clock, steps } = deps;
-  // A single store comes first.
-  const later = unhurried(deps);
+  // Single stores come before many.
+  const later = plans.length > GROUP ? unhurried(deps) : deps;
   const embeddings = plans.map(({ node }) => embed(later, node));
   const generation = isNew ? ADMITTED : undefined;
   const ids = plans.map(({ event }) => event.id);

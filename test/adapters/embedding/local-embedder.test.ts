@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { availableParallelism, tmpdir } from "node:os";
+import { availableParallelism, constants, getPriority, tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Worker } from "node:worker_threads";
+import { Worker } from "node:worker_threads";
 import { createBacklog, type ModelThread } from "../../../src/adapters/embedding/backlog.ts";
 import { bulkThreads, isDischarging } from "../../../src/adapters/embedding/cores.ts";
 import {
@@ -249,6 +249,20 @@ describe("a backlog", () => {
     expect(bulkThreads(undefined, () => false)).toBe(all);
     expect(bulkThreads(undefined, () => true)).toBe(1);
     expect(bulkThreads(6, () => true)).toBe(6);
+  });
+
+  test.if(process.platform === "linux")("gives way in its own threads alone", async () => {
+    const place = JSON.stringify(join(import.meta.dir, "../../../src/adapters/embedding/cores.ts"));
+    const code = `const { giveWay } = await import(${place});
+      giveWay();
+      const { getPriority } = await import("node:os");
+      (await import("node:worker_threads")).parentPort.postMessage(getPriority());`;
+    const before = getPriority();
+    const worker = new Worker(code, { eval: true });
+    const [priority] = await once(worker, "message");
+    await worker.terminate();
+    expect(priority).toBe(Math.max(before, constants.priority.PRIORITY_BELOW_NORMAL));
+    expect(getPriority()).toBe(before);
   });
 
   test.each([
