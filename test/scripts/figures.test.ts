@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { figureFaults, whyNotCompared } from "../../scripts/check/figures.ts";
+import { type Lacking, leftOut } from "../left-out.ts";
 
 const TITLES = ["Store", "Retrieve", "Searches", "Packing and receipts", "Start and memory"];
 
@@ -30,49 +31,54 @@ function commit(root: string, text: string): string {
   return git(root, "rev-parse", "--short=12", "HEAD");
 }
 
-test.skipIf(Bun.which("git") === null)("figures are of a commit before this one", async () => {
-  const root = join(folder, "whole");
-  mkdirSync(root);
-  git(root, "init", "-q");
-  page(root, []);
-  const first = commit(root, "one");
-  expect(await whyNotCompared(root)).toContain("names a commit");
-  page(
-    root,
-    TITLES.map(() => first),
-  );
-  commit(root, "two");
-  expect([await whyNotCompared(root), figureFaults(root)]).toEqual([undefined, []]);
+const NO_GIT: Lacking = Bun.which("git") === null ? "it takes git" : undefined;
 
-  page(
-    root,
-    TITLES.map((_, index) => (index === 2 ? undefined : first)),
-  );
-  expect(figureFaults(root)).toEqual(["Searches: names no commit; measure it again"]);
+test.skipIf(NO_GIT !== undefined)(
+  `figures are of a commit before this one${leftOut(NO_GIT)}`,
+  async () => {
+    const root = join(folder, "whole");
+    mkdirSync(root);
+    git(root, "init", "-q");
+    page(root, []);
+    const first = commit(root, "one");
+    expect(await whyNotCompared(root)).toContain("names a commit");
+    page(
+      root,
+      TITLES.map(() => first),
+    );
+    commit(root, "two");
+    expect([await whyNotCompared(root), figureFaults(root)]).toEqual([undefined, []]);
 
-  git(root, "checkout", "-q", "-f", "-b", "aside", first);
-  const aside = commit(root, "aside");
-  git(root, "checkout", "-q", "-f", "-");
-  page(
-    root,
-    TITLES.map(() => aside),
-  );
-  expect(figureFaults(root)).toContain(`Store: ${aside} is no commit before this one`);
+    page(
+      root,
+      TITLES.map((_, index) => (index === 2 ? undefined : first)),
+    );
+    expect(figureFaults(root)).toEqual(["Searches: names no commit; measure it again"]);
 
-  page(
-    root,
-    TITLES.map(() => "0123456789ab"),
-  );
-  expect(await whyNotCompared(root)).toContain("not in this copy");
-  page(
-    root,
-    TITLES.map(() => first),
-  );
-  const shallow = join(folder, "shallow");
-  git(folder, "clone", "-q", "--depth", "1", `file://${root}`, shallow);
-  page(
-    shallow,
-    TITLES.map(() => first),
-  );
-  expect(await whyNotCompared(shallow)).toBe("no whole history here");
-});
+    git(root, "checkout", "-q", "-f", "-b", "aside", first);
+    const aside = commit(root, "aside");
+    git(root, "checkout", "-q", "-f", "-");
+    page(
+      root,
+      TITLES.map(() => aside),
+    );
+    expect(figureFaults(root)).toContain(`Store: ${aside} is no commit before this one`);
+
+    page(
+      root,
+      TITLES.map(() => "0123456789ab"),
+    );
+    expect(await whyNotCompared(root)).toContain("not in this copy");
+    page(
+      root,
+      TITLES.map(() => first),
+    );
+    const shallow = join(folder, "shallow");
+    git(folder, "clone", "-q", "--depth", "1", `file://${root}`, shallow);
+    page(
+      shallow,
+      TITLES.map(() => first),
+    );
+    expect(await whyNotCompared(shallow)).toBe("no whole history here");
+  },
+);

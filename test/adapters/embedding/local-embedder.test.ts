@@ -10,6 +10,7 @@ import {
   createLocalEmbedder,
   startWorker,
 } from "../../../src/adapters/embedding/local-embedder.ts";
+import { leftOut, NOT_LINUX } from "../../left-out.ts";
 import { processorMs } from "../../processor-time.ts";
 
 const embedder = createLocalEmbedder();
@@ -251,19 +252,24 @@ describe("a backlog", () => {
     expect(bulkThreads(6, () => true)).toBe(6);
   });
 
-  test.if(process.platform === "linux")("gives way in its own threads alone", async () => {
-    const place = JSON.stringify(join(import.meta.dir, "../../../src/adapters/embedding/cores.ts"));
-    const code = `const { giveWay } = await import(${place});
+  test.skipIf(NOT_LINUX !== undefined)(
+    `gives way in its own threads${leftOut(NOT_LINUX)}`,
+    async () => {
+      const place = JSON.stringify(
+        join(import.meta.dir, "../../../src/adapters/embedding/cores.ts"),
+      );
+      const code = `const { giveWay } = await import(${place});
       giveWay();
       const { getPriority } = await import("node:os");
       (await import("node:worker_threads")).parentPort.postMessage(getPriority());`;
-    const before = getPriority();
-    const worker = new Worker(code, { eval: true });
-    const [priority] = await once(worker, "message");
-    await worker.terminate();
-    expect(priority).toBe(Math.max(before, constants.priority.PRIORITY_BELOW_NORMAL));
-    expect(getPriority()).toBe(before);
-  });
+      const before = getPriority();
+      const worker = new Worker(code, { eval: true });
+      const [priority] = await once(worker, "message");
+      await worker.terminate();
+      expect(priority).toBe(Math.max(before, constants.priority.PRIORITY_BELOW_NORMAL));
+      expect(getPriority()).toBe(before);
+    },
+  );
 
   test.each([
     ["a battery that is used up", ["TYPE=Battery", "STATUS=Discharging"], true],
