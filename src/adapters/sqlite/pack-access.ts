@@ -5,6 +5,7 @@ import { waitForTurn } from "./connection/closing.ts";
 import { isBusy, toSvcError } from "./connection/failures.ts";
 import type { PackLayout } from "./connection/layout.ts";
 import { HeldNodes } from "./read/held-nodes.ts";
+import { remakeCodes } from "./vectors/codes.ts";
 import { ResidentVectors, type VectorLimits } from "./vectors/resident.ts";
 import type { LogKeeper } from "./write/log-keeper.ts";
 import type { WriteQueue } from "./write/write-queue.ts";
@@ -44,7 +45,10 @@ export type PackFiles = {
 /** Files that are open or permanently closed: writes through the queue, reads on their own connection. */
 export function accessTo(files: PackFiles, limits?: VectorLimits): PackAccess {
   const { writer, queue, path } = files;
-  const resident = new ResidentVectors(limits);
+  // In the background: the question that noticed it makes codes of its own. A pack that is only read refuses.
+  const resident = new ResidentVectors(limits, (owner) => {
+    queue.run(() => remakeCodes(writer, owner)).catch(() => {});
+  });
   const held = files.reading === undefined ? new HeldNodes(writer) : undefined;
   let closing: Promise<void> | undefined;
   const refuse = async () => {

@@ -213,6 +213,52 @@ describe.each(PLACES)("codes of vectors: $name", ({ packIn }) => {
   });
 });
 
+describe("codes that a build without codes has left behind", () => {
+  const codesIn = (database: Database) =>
+    database.query("SELECT owner, block, codes FROM vector_codes WHERE block >= -1").all();
+
+  test.each([
+    [
+      "a vector replaced",
+      "UPDATE vectors SET embedding = vec_f32('[0,1,0,0,0,0,0,0]') WHERE node_key = 7",
+    ],
+    ["a vector removed", "DELETE FROM vectors WHERE node_key = 7"],
+  ])("are noticed, and made anew by a question: %s", async (_, statement) => {
+    const pack = filePack(folder());
+    const first = await open(pack);
+    await put(first, ...clustered(300).map((memory) => ({ ...memory, userId: "ada" })));
+    await first.close();
+    const database = connect(pack);
+    coded(database);
+    database.transaction(() => {
+      database.run(statement);
+      if (statement.startsWith("DELETE")) {
+        database.run("DELETE FROM vector_metadata WHERE node_key = 7");
+      } else {
+        database.run("UPDATE vector_revision SET value = value + 1");
+        database.run(
+          "UPDATE vector_metadata SET revision = (SELECT value FROM vector_revision) WHERE node_key = 7",
+        );
+      }
+    })();
+    const stale = codesIn(database);
+    const store = await open(pack, { vectorLimits: { memory: 2 ** 20, exact: 100 } });
+    for (let count = 0; count < 2; count += 1) {
+      const found: readonly Hit<number>[] = await store.searchVectors(unit(0, 1), ANYTHING, 20);
+      expect(found).toEqual(ask(database, { vector: unit(0, 1), k: 20 }));
+    }
+    // Waits for the writes before it.
+    await put(store, { userId: "bob" });
+    const mended = codesIn(database);
+    expect(mended).not.toEqual(stale);
+    coded(database);
+    const ofAda = (rows: unknown[]) =>
+      rows.filter((row) => typeof row === "object" && Reflect.get(row ?? {}, "owner") === 1);
+    expect(ofAda(mended)).toEqual(ofAda(codesIn(database)));
+    database.close();
+  });
+});
+
 describe("codes of vectors", () => {
   test("of 5,000 find 99.5 % of the nearest 50", () => {
     const kernel = loadKernel();

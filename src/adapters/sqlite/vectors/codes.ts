@@ -1,20 +1,22 @@
 import type { Database } from "bun:sqlite";
 import { Codes, emptyRows, type Likely, likelyAmong } from "../../native/codes.ts";
 import { type Centre, type Kernel, loadKernel, wordsOf } from "../../native/kernel.ts";
-import { countRows, hasRow } from "../connection/ask.ts";
+import { ask, countRows, hasRow } from "../connection/ask.ts";
 import { hasTable } from "../schema/has-table.ts";
 import { chunksOf, floatsOf, rowsOfChunk, vectorFileOf } from "./exact.ts";
 
 /**
  * Codes in the pack: two bits for each number of a vector, so that opening a pack recomputes nothing. A row has the codes of an owner's nodes
  * with adjacent keys: eight bytes whose bits say which of them have one, then their signs, then their strong numbers. Row `CENTRE` has
- * what was taken off every vector. Small owners, whose vectors are compared exactly, have none.
+ * what was taken off every vector, row `KNOWN` the newest change. Small owners, whose vectors are compared exactly, have none.
  */
 
 /** Nodes of a row: five rows fill a page. */
 const BLOCK = 16;
 const HEAD = 8;
 const CENTRE = -1;
+/** Has the newest change of vectors that the codes know of: a build without codes writes vectors and leaves it behind. */
+const KNOWN = -2;
 /** Vectors of an owner from which its codes are kept. */
 const CODED_FROM = 16_384;
 /** Every how many nodes an owner's vectors are counted. */
@@ -155,7 +157,28 @@ export function putCode(
   const fits = centre.mean.length === vector.length;
   const codes = kernel && fits ? encode(kernel, centre, [key], vector) : undefined;
   if (codes === undefined) dropCodes(database, owner);
-  else changeCodes(database, owner, codes);
+  else {
+    changeCodes(database, owner, codes);
+    noteKnown(database, owner);
+  }
+}
+
+/** Notes that codes know the changes of this transaction. */
+function noteKnown(database: Database, owner: number): void {
+  const revision = ask<number>(database, "SELECT value FROM vector_revision") ?? 0;
+  writeRow(database, owner, KNOWN, new Uint8Array(Float64Array.of(revision).buffer));
+}
+
+/** The newest change among an owner's vectors; -1 if there is none. */
+export function newestRevision(database: Database, owner: number): number {
+  const newest = "SELECT max(revision) FROM vector_metadata WHERE owner = ?";
+  return ask<number>(database, newest, owner) ?? -1;
+}
+
+function isCurrent(database: Database, owner: number): boolean {
+  const known = readRow(database, owner, KNOWN);
+  if (known === undefined) return false;
+  return (new Float64Array(known.slice().buffer)[0] ?? -1) >= newestRevision(database, owner);
 }
 
 /** Removes the codes of nodes. Runs inside a write transaction, while their metadata is there. */
@@ -206,6 +229,12 @@ function isLarge(database: Database, owner: number, from = CODED_FROM): boolean 
   return countRows(database, some, owner, from) === from;
 }
 
+/** Makes the codes of an owner that are not those of its vectors anew. Runs inside a write transaction. */
+export function remakeCodes(database: Database, owner: number): void {
+  dropCodes(database, owner);
+  makeCodes(database, owner);
+}
+
 function makeCodes(database: Database, owner: number): void {
   const kernel = loadKernel();
   const centre = kernel && measureCentre(database, owner);
@@ -228,6 +257,7 @@ function makeCodes(database: Database, owner: number): void {
     open = new Map();
   }
   changeCodes(database, owner, open);
+  noteKnown(database, owner);
 }
 
 /** The mean of an owner's directions, and the border of strong numbers, from a sample of its vectors; undefined without any. */
@@ -275,7 +305,7 @@ export function loadCodes(
   rowsMax: number,
 ): Codes | undefined {
   const centre = centreOf(database, owner);
-  if (centre?.mean.length !== dimension) return undefined;
+  if (centre?.mean.length !== dimension || !isCurrent(database, owner)) return undefined;
   const count = countRows(database, "vector_metadata WHERE owner = ?", owner);
   const codes = new Codes(kernel, centre, Math.min(count, rowsMax));
   let seen = 0;

@@ -3,7 +3,7 @@ import { bytesPerCode, Codes } from "../../native/codes.ts";
 import { bytesPerVector, type Kernel, Slab } from "../../native/kernel.ts";
 import { countRows } from "../connection/ask.ts";
 import { kernelOn } from "../connection/kernel-on.ts";
-import { loadCodes, measureCentre } from "./codes.ts";
+import { centreOf, loadCodes, measureCentre, newestRevision } from "./codes.ts";
 import { chunksOf, floatsOf, vectorOfRow } from "./exact.ts";
 
 /** Memory for vectors, and up to how many of an owner are compared exactly. */
@@ -32,8 +32,12 @@ export class ResidentVectors {
   readonly #asked = new Set<number>();
   readonly #limits: VectorLimits;
 
-  constructor(limits: Partial<VectorLimits> = {}) {
+  readonly #onStale: (owner: number) => void;
+
+  /** @param onStale gets an owner whose codes in the pack are not those of its vectors */
+  constructor(limits: Partial<VectorLimits> = {}, onStale: (owner: number) => void = () => {}) {
     this.#limits = { ...LIMITS, ...limits };
+    this.#onStale = onStale;
   }
 
   /**
@@ -78,7 +82,10 @@ export class ResidentVectors {
     return codesOf(database, owner, known instanceof Codes ? known : undefined, {
       ...target,
       rowsMax: Math.floor(share / bytesPerCode(dimension)),
-      mayMake: () => hasAsked && isLarge(),
+      mayMake: () => {
+        if (centreOf(database, owner) !== undefined) this.#onStale(owner);
+        return hasAsked && isLarge();
+      },
     });
   }
 
@@ -128,16 +135,6 @@ type Refresh = {
   readonly revision: number;
   readonly rowsMax: number;
 };
-
-/** The newest change among an owner's vectors; -1 if there is none. */
-function newestRevision(database: Database, owner: number): number {
-  const row = database
-    .query<{ newest: number | null }, [number]>(
-      "SELECT max(revision) AS newest FROM vector_metadata WHERE owner = ?",
-    )
-    .get(owner);
-  return row?.newest ?? -1;
-}
 
 /** The slab with all changes applied, or a new one; undefined if the owner's vectors cannot be held. */
 function refreshed(
