@@ -23,6 +23,8 @@ const PLACES: readonly (readonly [SweptClient, readonly string[], kind: string])
 /** Milliseconds for which a file must have been left alone: its session may go on. */
 const QUIET_MS = 60_000;
 const DEPTH = 6;
+/** Milliseconds for making findable what was stored; the rest follows when the pack is served. */
+const INDEX_MS = 60_000;
 const SEEN_FILE = "swept.json";
 
 export type SweepOptions = {
@@ -58,6 +60,7 @@ export async function sweep(engine: MemoryEngine, options: SweepOptions): Promis
     }
   }
   mkdirSync(captureFolder(), { recursive: true, mode: 0o700 });
+  if (total.stored > 0) await engine.processPending({ budgetMs: INDEX_MS });
   replaceFile(captureFolder(SEEN_FILE), `${JSON.stringify(seen)}\n`, 0o600);
   return total;
 }

@@ -134,6 +134,7 @@ test("a sweep stores what a transcript says and no hook delivered, once, and onl
   expect(await sweep(engine, options)).toMatchObject({ files: 0 });
   utimesSync(file, 1e9, 1e9);
   expect(await sweep(engine, options)).toMatchObject({ files: 1, stored: 2 });
+  expect(await engine.processPending({ userId: "anna" })).toMatchObject({ processed: 0 });
   utimesSync(file, 1e9 + 1, 1e9 + 1);
   await sweep(engine, options);
   const texts = async (sessionId: string) =>
