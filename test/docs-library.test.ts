@@ -33,7 +33,8 @@ test.each([
     const { SVC_ENCRYPTION_KEY: _, ...env } = process.env;
     const child = Bun.spawnSync([process.execPath, "examples.ts"], {
       cwd: place,
-      env: { ...env, NO_COLOR: "1" },
+      // Keys are kept there.
+      env: { ...env, NO_COLOR: "1", HOME: place, XDG_CONFIG_HOME: place },
       stdin: "ignore",
     });
     const printed = child.stdout.toString().trimEnd().split("\n");

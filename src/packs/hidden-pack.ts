@@ -14,10 +14,11 @@ import {
   type Purpose,
   removeLeftovers,
 } from "../adapters/sqlite/copy/hidden-file.ts";
+import { type Keyed, type NewKey, withNewKey } from "../app/new-key.ts";
 import { requirePlaceForNew } from "../app/pack-path.ts";
 import type { Config } from "../config/schema.ts";
 import { invalid } from "../domain/errors.ts";
-import { type Keyed, type NewKey, noteChosen, withNewKey } from "./create-pack.ts";
+import { noteChosen } from "./create-pack.ts";
 
 /** A pack under construction, under a hidden name next to its final one. */
 type HiddenPack = {

@@ -10,6 +10,7 @@ import {
   modelOfPack,
   type UsableModel,
 } from "../app/models.ts";
+import type { Keyed, NewKey } from "../app/new-key.ts";
 import { withConnection } from "../app/pack-connection.ts";
 import { databaseOf, layoutOf } from "../app/pack-path.ts";
 import { VERSION } from "../app/version.ts";
@@ -18,7 +19,6 @@ import { hostedChoice } from "../config/rules.ts";
 import type { Config } from "../config/schema.ts";
 import { invalid, SvcError } from "../domain/errors.ts";
 import type { EmbeddingIdentity } from "../ports/models.ts";
-import type { Keyed, NewKey } from "./create-pack.ts";
 import { makeKeyedPack } from "./hidden-pack.ts";
 import { withPassingPack } from "./through-pack.ts";
 

@@ -4,6 +4,7 @@ import { mainPath, type PackLayout } from "../adapters/sqlite/connection/layout.
 import { writeEncryptionManifest } from "../adapters/sqlite/copy/encryption-manifest.ts";
 import { createRecordTarget, openRecordSource } from "../adapters/sqlite/transfer/record-source.ts";
 import { createIdSource, createSystemClock } from "../adapters/system/system.ts";
+import type { Keyed, NewKey } from "../app/new-key.ts";
 import { opening, withConnection, withDatabase } from "../app/pack-connection.ts";
 import { keyTextOf, withCipher } from "../app/pack-key.ts";
 import { databaseOf, layoutOf } from "../app/pack-path.ts";
@@ -18,7 +19,6 @@ import {
   type TransferRecord,
 } from "../domain/records/rows.ts";
 import type { TransferSource, TransferTarget } from "../ports/store/store.ts";
-import type { Keyed, NewKey } from "./create-pack.ts";
 import { makeKeyedPack } from "./hidden-pack.ts";
 
 /** The source and target of a copy. */

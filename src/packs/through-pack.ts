@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { KEY_BYTES, rawKeyText } from "../adapters/crypt/keys.ts";
 import { isTagGone, processTag } from "../adapters/native/process-identity.ts";
 import { removeFolder } from "../adapters/native/system-files.ts";
+import type { NewKey } from "../app/new-key.ts";
 import { settingsOfFile } from "../app/pack-path.ts";
 import type { Config } from "../config/schema.ts";
-import type { NewKey } from "./create-pack.ts";
 
 /**
  * Uses a pack instead of a database, in a temporary folder that is removed afterwards. It is encrypted with a throwaway key.

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type FileSystem, isOutlived } from "../../src/packs/create-pack.ts";
+import { type FileSystem, isOutlived } from "../../src/app/new-key.ts";
 
 const DISK: FileSystem = { type: 0xef53, device: 1 };
 const OTHER_DISK: FileSystem = { type: 0x9123683e, device: 2 };

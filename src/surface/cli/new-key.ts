@@ -1,8 +1,8 @@
 /** The key of a new pack. */
 import { Option } from "commander";
+import type { NewKey } from "../../app/new-key.ts";
 import type { Config } from "../../config/schema.ts";
 import { invalid } from "../../domain/errors.ts";
-import type { NewKey } from "../../packs/create-pack.ts";
 import type { CliContext } from "./context.ts";
 import { packWord } from "./options.ts";
 import { askSecret, confirm, isTerminal } from "./terminal.ts";

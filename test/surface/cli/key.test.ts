@@ -285,6 +285,27 @@ describe("a program of one's own", () => {
     });
     expect(await new Response(child.stdout).text()).toBe("opened\n");
   });
+
+  test("makes a pack as init does if it asks for a kept key, and none of those that are there", async () => {
+    const entry = join(import.meta.dir, "../../../src/app/memory-engine.ts");
+    const program = `
+      import { MemoryEngine } from ${JSON.stringify(entry)};
+      const open = async (...given) => (await MemoryEngine.create(...given)).close();
+      await open({ pack_path: "mine.pack" }, { keepKey: true });
+      await open({ pack_path: "mine.pack" });
+      await open({ pack_path: "clear.pack" });
+      await open({ pack_path: "clear.pack" }, { keepKey: true });
+      await open({ pack_path: "said.pack", encryption_enabled: false }, { keepKey: true });`;
+    const child = Bun.spawnSync([process.execPath, "--no-env-file", "-e", program], {
+      cwd: desk.folder,
+      env: { HOME: process.env["HOME"] ?? "", XDG_CONFIG_HOME: at(".config") },
+    });
+    expect(child.stderr.toString()).toBe("");
+    const begins = (name: string) => readFileSync(at(name)).toString("latin1", 0, 6);
+    expect(begins("mine.pack")).not.toBe("SQLite");
+    expect([begins("clear.pack"), begins("said.pack")]).toEqual(["SQLite", "SQLite"]);
+    expect((await run(["doctor", "mine.pack"])).stdout).toContain("[WARN] key: encrypted");
+  });
 });
 
 describe("rekey", () => {

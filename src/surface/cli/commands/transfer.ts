@@ -1,9 +1,9 @@
 import { Option } from "commander";
+import type { NewKey } from "../../../app/new-key.ts";
 import type { Config } from "../../../config/schema.ts";
 import { isDatabaseUrl } from "../../../domain/addresses.ts";
 import { invalid } from "../../../domain/errors.ts";
 import { shownName } from "../../../lib/text.ts";
-import type { NewKey } from "../../../packs/create-pack.ts";
 import type { Salvaged } from "../../../packs/export-pack.ts";
 import type { ImportReport } from "../../../packs/import-pack.ts";
 import type { DatabaseMigration } from "../../../packs/migrate-database.ts";
