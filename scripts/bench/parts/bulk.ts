@@ -9,7 +9,7 @@ import { type ServerProcess, startServer } from "../server.ts";
 import { digits, median, quantile, sum, timed } from "../stats.ts";
 import { type PartContext, repetitions } from "./context.ts";
 
-const TEXTS = 800;
+const TEXTS = 2000;
 const ADMITTED_AT_ONCE = 100;
 const STORES = 150;
 const PROCESS_MS = 60_000;
@@ -44,7 +44,7 @@ export async function measureBulk(context: PartContext): Promise<Section> {
   const idle: number[] = [];
   const busy: number[] = [];
   const storeAll = async (into: number[], turn: number): Promise<void> => {
-    const texts = next(Math.ceil(STORES / repetitions(context, 6)));
+    const texts = next(Math.ceil(STORES / repetitions(context, 4)));
     for (const text of texts) into.push(await timed(async () => unwrap(await client.store(text))));
     context.say(`bulk: turn ${turn + 1}, ${into.length} stores`);
   };
@@ -52,7 +52,7 @@ export async function measureBulk(context: PartContext): Promise<Section> {
     await admitAll(next(300));
     await settled(client);
     for (const text of next(40)) await model.embed(text);
-    for (let turn = 0; turn < repetitions(context, 6); turn += 1) {
+    for (let turn = 0; turn < repetitions(context, 4); turn += 1) {
       const texts = next(TEXTS);
       const runs = [
         async () => {
