@@ -8,7 +8,7 @@ import { directoryPack, filePack } from "../../contract/sqlite-pack.ts";
 import { write } from "../../contract/store-change.ts";
 import { anErasure } from "../../contract/store-erasures.ts";
 import { ANYTHING } from "../../contract/store-vectors.ts";
-import { useFolders } from "./folder.ts";
+import { failure, useFolders } from "./folder.ts";
 
 const { folder, open } = useFolders();
 
@@ -44,6 +44,8 @@ test("who changes a memory of an answer does not change that of the next one", a
   expect(await readOne(store, "ada", keys)).toEqual(tea!);
   await store.erase(anErasure([tea!]));
   expect(await readOne(store, "ada", keys)).toBeUndefined();
+  await store.close();
+  expect(await failure(store.nodesByKey("ada", keys))).toMatchObject({ code: "engine_closed" });
 });
 
 async function readOne(

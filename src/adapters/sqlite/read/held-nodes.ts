@@ -44,15 +44,11 @@ export class HeldNodes implements Held {
   }
 
   of(userId: string, keys: readonly number[]) {
-    // Not when it is opened: a process that only looks at a pack leaves its files as they are.
-    if (!this.#isWatching) {
-      // What a transaction makes goes with it when it fails.
-      if (this.#writer.inTransaction) return { found: [], hold: () => undefined };
-      this.#writer.run(WATCH);
-      this.#isWatching = true;
-    }
-    const state = ask<string>(this.#writer, STATE);
-    if (state !== this.#state) this.clear();
+    // What a transaction makes goes with it when it fails.
+    if (!this.#isWatching && this.#writer.inTransaction)
+      return { found: [], hold: () => undefined };
+    const state = this.#readState();
+    if (state === undefined || state !== this.#state) this.clear();
     this.#state = state;
     const found = keys.flatMap((key) => {
       const held = this.#nodes.get(key);
@@ -70,6 +66,18 @@ export class HeldNodes implements Held {
       freeze(keyed.node);
       this.#room -= sizeOf(keyed.node);
       this.#nodes.set(keyed.key, keyed);
+    }
+  }
+
+  /** Undefined: unknown, as while another process has the file to itself. */
+  #readState(): string | undefined {
+    try {
+      // Not when it is opened: a process that only looks at a pack leaves its files as they are.
+      if (!this.#isWatching) this.#writer.run(WATCH);
+      this.#isWatching = true;
+      return ask<string>(this.#writer, STATE);
+    } catch {
+      return undefined;
     }
   }
 
