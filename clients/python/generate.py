@@ -38,7 +38,9 @@ OPTIONS = {
 }
 
 ASYNC_TO_SYNC = (
+    (r"^import anyio\n", "import threading\n"),
     (r"^import anyio.*\n", ""),
+    (r"anyio\.Semaphore", "threading.Semaphore"),
     (r"await anyio\.to_thread\.run_sync\(([\w.]+)\)", r"\1()"),
     (r"await anyio\.sleep", "time.sleep"),
     (r"_wire\.event_loop\(\)", "None"),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import pickle
 from collections.abc import Callable
 
+import anyio.lowlevel
 import httpx
 import pytest
 
-from svc_memory import Memory, SvcError, Unavailable
+from svc_memory import AsyncMemory, Memory, SvcError, Unavailable
 from svc_memory.errors import error_of
 
 RECEIPT = {"event_id": "e", "node_id": "n", "processing_status": {}}
@@ -66,6 +68,22 @@ def test_an_accepted_text_is_not_sent_again() -> None:
     with pytest.raises(Unavailable) as error:
         server.memory().store("a text")
     assert (error.value.data["accepted"], error.value.data["event_id"]) == (True, "e")
+
+
+async def test_of_many_tasks_a_few_call_at_once() -> None:
+    running = most = 0
+
+    async def answer(request: httpx.Request) -> httpx.Response:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        await anyio.lowlevel.checkpoint()
+        running -= 1
+        return httpx.Response(200, json={"user_id": "anna"})
+
+    async with AsyncMemory(url="http://memory.test", transport=httpx.MockTransport(answer)) as memory:
+        owners = await asyncio.gather(*(memory.api.caller() for _ in range(1000)))
+    assert (len(owners), most) == (1000, 64)
 
 
 def test_retries_can_be_turned_off() -> None:

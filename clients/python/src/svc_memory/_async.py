@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _TRIES = 4
 #: Seconds before the second try; doubled for each further one.
 _PAUSE = 0.05
+#: Calls at once; further ones wait here, since each that waits for a connection makes all others slower.
+_CALLS = 64
 #: Memories that the server takes at once.
 _BATCH = 1000
 #: Memories of a page when everything is read.
@@ -54,6 +56,7 @@ class AsyncApi(AsyncOperations):
         self._transport = transport
         self._client: httpx.AsyncClient | None = None
         self._made_for: tuple[object, ...] = ()
+        self._turns = anyio.Semaphore(_CALLS)
 
     async def _address(self) -> Address:
         if isinstance(self._source, Address):
@@ -69,11 +72,12 @@ class AsyncApi(AsyncOperations):
         place = (os.getpid(), _wire.event_loop(), address)
         if self._client is None or self._made_for != place:
             self._made_for = place
+            self._turns = anyio.Semaphore(_CALLS)
             self._client = httpx.AsyncClient(
                 base_url=address.url,
                 headers=_wire.headers_of(address.key),
                 timeout=httpx.Timeout(self._timeout, pool=None),
-                limits=httpx.Limits(max_connections=64, max_keepalive_connections=32),
+                limits=httpx.Limits(max_connections=None, max_keepalive_connections=32),
                 # Certificates are read only where they are needed; no proxy for this machine.
                 verify=address.url.startswith("https:"),
                 trust_env=not _wire.is_loopback(address.url),
@@ -102,7 +106,8 @@ class AsyncApi(AsyncOperations):
             address = await self._address()
             try:
                 client = self._client_for(address)
-                response = await client.request(method, path, params=params, content=content, headers=sent)
+                async with self._turns:
+                    response = await client.request(method, path, params=params, content=content, headers=sent)
                 return _wire.read(response, address.url, raw=raw)
             except httpx.TransportError as error:
                 if isinstance(self._source, LocalServer) and not isinstance(error, httpx.TimeoutException):
