@@ -34,8 +34,7 @@ try {
     const outfile = join(folder, executableName(target, false));
     const runtime = await provideRuntime(ROOT, target);
     const main = join(ROOT, "src/main.ts");
-    const models = [DEFAULT_MODEL];
-    await buildExecutable({ root: ROOT, main, target, models, outfile, runtime, effort: "small" });
+    await buildExecutable({ root: ROOT, main, target, models: [DEFAULT_MODEL], outfile, runtime });
     const program = readFileSync(outfile);
     const made = wheel({ product, target, program, papers, level: Number(values.level) });
     writeFileSync(join(folder, made.name), made.bytes);

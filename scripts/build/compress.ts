@@ -2,12 +2,10 @@ import { existsSync, mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * Program code loses a tenth to `plain` and another tenth to `small`, which takes half a minute. Weights are nearly random: there
- * both find repetitions that are none, and the file grows by one to three hundredths.
+ * Program code gains a fifth with the higher level, which takes a minute. Weights are nearly random: there it finds repetitions that
+ * are none, and the file grows by one to three hundredths.
  */
-const LEVELS = { quick: 3, plain: 12, small: 19 } as const;
-/** How far a program is compressed. */
-export type Effort = "plain" | "small";
+const LEVELS = { quick: 3, thorough: 19 } as const;
 /** Share of its size from which a compressed file counts as random. */
 const RANDOM_FROM = 0.6;
 
@@ -20,34 +18,29 @@ export type CompressedFile = {
 };
 
 /** Compresses a file as {@link compressContent} does. */
-export async function compressFile(
-  root: string,
-  source: string,
-  effort: Effort,
-): Promise<CompressedFile> {
-  return await compressContent(root, await Bun.file(source).bytes(), effort);
+export async function compressFile(root: string, source: string): Promise<CompressedFile> {
+  return await compressContent(root, await Bun.file(source).bytes());
 }
 
-/** Compresses bytes, unless that was done before: `node_modules/.cache` keeps results by their content. */
+/** Compresses bytes as far as they can be, unless that was done before: `node_modules/.cache` keeps results by their content. */
 export async function compressContent(
   root: string,
   content: Uint8Array<ArrayBuffer>,
-  effort: Effort,
 ): Promise<CompressedFile> {
   const sha256 = new Bun.CryptoHasher("sha256").update(content).digest("hex");
   const folder = join(root, "node_modules/.cache/zstd");
-  const path = join(folder, `${sha256}.${effort}.zst`);
+  const path = join(folder, `${sha256}.zst`);
   if (!existsSync(path)) {
     mkdirSync(folder, { recursive: true });
     const partial = `${path}.${process.pid}`;
-    await Bun.write(partial, await compressed(content, effort));
+    await Bun.write(partial, await compressed(content));
     renameSync(partial, path);
   }
   return { path, sha256 };
 }
 
-async function compressed(content: Uint8Array<ArrayBuffer>, effort: Effort): Promise<Uint8Array> {
+async function compressed(content: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
   const quick = await Bun.zstdCompress(content, { level: LEVELS.quick });
   if (quick.length >= RANDOM_FROM * content.length) return quick;
-  return await Bun.zstdCompress(content, { level: LEVELS[effort] });
+  return await Bun.zstdCompress(content, { level: LEVELS.thorough });
 }

@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import type { EmbeddingModel } from "../../src/domain/embedding-models.ts";
-import type { Effort } from "./compress.ts";
 import { nativePlugin, workerEntries } from "./native-plugin.ts";
 import { pagePlugin } from "./page.ts";
 import type { Target } from "./targets.ts";
@@ -16,8 +15,6 @@ export type ExecutableInput = {
   readonly models?: readonly EmbeddingModel[] | undefined;
   /** The file to write, absolute; for Windows it ends in `.exe`. */
   readonly outfile: string;
-  /** Default: as far as takes no time. */
-  readonly effort?: Effort;
   /** Bun for the target. Default: the one that runs this. */
   readonly runtime?: string | undefined;
 };
@@ -27,7 +24,7 @@ export type ExecutableInput = {
  * @throws AggregateError or Error saying what could not be bundled.
  */
 export async function buildExecutable(input: ExecutableInput): Promise<void> {
-  const { root, main, target, models, outfile, runtime, effort = "plain" } = input;
+  const { root, main, target, models, outfile, runtime } = input;
   await Bun.build({
     entrypoints: [main, ...workerEntries(root)],
     root: join(root, "src"),
@@ -45,6 +42,6 @@ export async function buildExecutable(input: ExecutableInput): Promise<void> {
     minify: true,
     bytecode: true,
     define: { "process.env.NODE_ENV": '"production"' },
-    plugins: [await nativePlugin(root, target, effort, models), await pagePlugin(root)],
+    plugins: [await nativePlugin(root, target, models), await pagePlugin(root)],
   });
 }

@@ -4,7 +4,7 @@ import type { BunPlugin, PluginBuilder } from "bun";
 import { loadTokens } from "../../src/adapters/tokens/cl100k-tokens.ts";
 import { packTokens } from "../../src/adapters/tokens/token-list.ts";
 import { EMBEDDING_MODELS, type EmbeddingModel } from "../../src/domain/embedding-models.ts";
-import { compressContent, compressFile, type Effort } from "./compress.ts";
+import { compressContent, compressFile } from "./compress.ts";
 import { type NativeFile, nativeFiles, type Target } from "./targets.ts";
 
 /** The folders below `src/adapters` that hold a `worker.ts`. */
@@ -22,13 +22,12 @@ export function workerEntries(root: string): readonly string[] {
 export async function nativePlugin(
   root: string,
   target: Target,
-  effort: Effort,
   chosen: readonly EmbeddingModel[] = EMBEDDING_MODELS,
 ): Promise<BunPlugin> {
   const models = await Promise.all(chosen.map((model) => modelFiles(root, model)));
   const files = [...(await nativeFiles(root, target)), ...models.flat()];
-  const embedded = await embeddedModule(root, files, effort);
-  const tokens = await tokensModule(root, effort);
+  const embedded = await embeddedModule(root, files);
+  const tokens = await tokensModule(root);
   return {
     name: "svc-native",
     setup: (build) => {
@@ -47,17 +46,11 @@ export async function nativePlugin(
 }
 
 /** The module that takes the place of `src/adapters/native/embedded.ts`. */
-async function embeddedModule(
-  root: string,
-  files: readonly NativeFile[],
-  effort: Effort,
-): Promise<string> {
-  const compressed = await Promise.all(
-    files.map(({ source }) => compressFile(root, source, effort)),
-  );
+async function embeddedModule(root: string, files: readonly NativeFile[]): Promise<string> {
+  const compressed = await Promise.all(files.map(({ source }) => compressFile(root, source)));
   const children = [
-    await childProgram(root, "footage", "src/adapters/footage/child.ts", effort),
-    await childProgram(root, "document", "src/adapters/sources/document-child.ts", effort),
+    await childProgram(root, "footage", "src/adapters/footage/child.ts"),
+    await childProgram(root, "document", "src/adapters/sources/document-child.ts"),
   ];
   const imports = compressed.map(
     ({ path }, i) => `import f${i} from ${JSON.stringify(path)} with { type: "file" };`,
@@ -83,7 +76,7 @@ async function embeddedModule(
 }
 
 /** The program of a process that reads files of others, as one file: it runs outside of the executable's own modules. */
-async function childProgram(root: string, kind: string, module: string, effort: Effort) {
+async function childProgram(root: string, kind: string, module: string) {
   const { outputs } = await Bun.build({
     entrypoints: [join(root, module)],
     target: "bun",
@@ -91,7 +84,7 @@ async function childProgram(root: string, kind: string, module: string, effort: 
   });
   const text = await outputs[0]?.text();
   if (text === undefined) throw new Error(`the process of ${module} was not bundled`);
-  const { path, sha256 } = await compressContent(root, Buffer.from(text), effort);
+  const { path, sha256 } = await compressContent(root, Buffer.from(text));
   return {
     path,
     kind,
@@ -100,8 +93,8 @@ async function childProgram(root: string, kind: string, module: string, effort: 
 }
 
 /** The module that takes the place of `src/adapters/tokens/cl100k-tokens.ts`. As code the tokens would take seven times the space. */
-async function tokensModule(root: string, effort: Effort): Promise<string> {
-  const { path } = await compressContent(root, packTokens(await loadTokens()), effort);
+async function tokensModule(root: string): Promise<string> {
+  const { path } = await compressContent(root, packTokens(await loadTokens()));
   return [
     'import { readFileSync } from "node:fs";',
     `import { unpackTokens } from ${JSON.stringify(join(root, "src/adapters/tokens/token-list.ts"))};`,

@@ -100,7 +100,7 @@ async function executableFor(input: ReleaseInput, target: Target): Promise<strin
   const outfile = join(folder, executableName(target, false));
   const runtime = await provideRuntime(root, target);
   const main = join(root, "src/main.ts");
-  await buildExecutable({ root, main, target, models, outfile, runtime, effort: "small" });
+  await buildExecutable({ root, main, target, models, outfile, runtime });
   if (!existsSync(outfile) || statSync(outfile).size === 0)
     throw new Error(`${outfile} was not built`);
   return outfile;
