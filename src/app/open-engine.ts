@@ -16,6 +16,7 @@ import { pastIndexes } from "../adapters/sqlite/past-index.ts";
 import { createIdSource, createSystemClock, systemUserName } from "../adapters/system/system.ts";
 import { createCl100kTokenizer } from "../adapters/tokens/cl100k.ts";
 import { isWaiting } from "../capture/state.ts";
+import { capturedIds } from "../capture/sweep.ts";
 import type { Config } from "../config/schema.ts";
 import { DEFAULT_MODEL, isSameEmbedding } from "../domain/embedding-models.ts";
 import { SvcError } from "../domain/errors.ts";
@@ -120,7 +121,7 @@ async function openWithModel(config: Config, options: OpenOptions): Promise<Open
       pastIndex: pastIndexes(clock),
       embedder,
       tokenizer: createCl100kTokenizer(),
-      sources: createSourceReader(process.env),
+      sources: { ...createSourceReader(process.env), capturedId: capturedIds() },
       dates: createChronoDateReader({ languages: settings.temporalLanguages, warn }),
       clock,
       ids,

@@ -4,13 +4,14 @@ import { join } from "node:path";
 import { replaceFile } from "../adapters/native/system-files.ts";
 import { createSourceReader } from "../adapters/sources/reader.ts";
 import type { MemoryEngine } from "../engine/memory-engine.ts";
+import type { Uuid } from "../lib/uuid.ts";
 import type { SourceRecord } from "../ports/sources.ts";
 import type { SWEPT_CLIENTS } from "./clients.ts";
 import { projectAt } from "./projects.ts";
 import { storeTurn } from "./receive.ts";
 import { captureFolder, switchedOff, userSecret } from "./state.ts";
 import { isCommand, keepable } from "./texts.ts";
-import { turnId } from "./turn.ts";
+import { type Turn, turnId } from "./turn.ts";
 
 type SweptClient = (typeof SWEPT_CLIENTS)[number];
 
@@ -118,11 +119,33 @@ async function storeRecord(
   }
   const kept = keepable(content);
   if (kept === undefined) return undefined;
-  const role = voice === "said" ? ("user" as const) : ("assistant" as const);
+  const role = roleOf(voice);
   const project = projectAt(folder);
   if ((await imported(session)).has(`${role} ${kept.text}`)) return "known";
   const turn = { client, session, role, text: kept.text, at, user, project, secrets: kept.secrets };
   return await storeTurn(engine, { id: turnId(userSecret(), turn), ...turn });
+}
+
+function roleOf(voice: SourceRecord["voice"]): Turn["role"] {
+  return voice === "said" ? "user" : "assistant";
+}
+
+/** Tells the request ids by which hooks and sweeps store what transcripts say. */
+export function capturedIds(): (record: SourceRecord) => Uuid | undefined {
+  let secret: string | undefined;
+  return ({ about, sessionId, voice, content }) => {
+    const place = PLACES.find(([, , kind]) => kind === about["client"]);
+    const kept = place === undefined || sessionId === undefined ? undefined : keepable(content);
+    if (place === undefined || sessionId === undefined || kept === undefined) return undefined;
+    try {
+      secret ??= userSecret();
+    } catch {
+      // Without a place for the secret nothing was captured.
+      return undefined;
+    }
+    const turn = { client: place[0], session: sessionId, role: roleOf(voice), text: kept.text };
+    return turnId(secret, turn);
+  };
 }
 
 /** What imports have stored of a conversation, by role and text. */

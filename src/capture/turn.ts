@@ -24,7 +24,10 @@ export type Turn = {
  * The id of a turn: a keyed hash, so that it confirms no guess about a text to anybody without this user's secret.
  * @param secret of this user
  */
-export function turnId(secret: string, { client, session, role, text }: Omit<Turn, "id">): Uuid {
+export function turnId(
+  secret: string,
+  { client, session, role, text }: Pick<Turn, "client" | "session" | "role" | "text">,
+): Uuid {
   const hex = createHmac("sha256", secret)
     .update(JSON.stringify(["svc:turn:v1", client, session, role, text]))
     .digest("hex");

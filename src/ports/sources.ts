@@ -1,6 +1,7 @@
 import type { EdgeType, NodeType, Scope } from "../domain/enums.ts";
 import type { Instant } from "../lib/instant.ts";
 import type { JsonObject } from "../lib/json.ts";
+import type { Uuid } from "../lib/uuid.ts";
 
 /** Where an import comes from: a file, a folder, or bytes. */
 export type SourceInput =
@@ -104,4 +105,6 @@ export type SourceReader = {
    * @throws SvcError not_found, unsupported_source that says what it was recognised as; the signal's reason
    */
   read(input: SourceInput, options: SourceOptions): AsyncIterable<SourceItem>;
+  /** The request id by which hooks of assistants store the words of a record; undefined: none do. */
+  capturedId?(record: SourceRecord): Uuid | undefined;
 };

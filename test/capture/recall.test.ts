@@ -146,6 +146,13 @@ test("a sweep stores what a transcript says and no hook delivered, once, and onl
   expect(imported.records).toMatchObject({ said: { unchanged: 1 }, answer: { unchanged: 1 } });
   const all = await texts("t1");
   expect(new Set(all).size).toBe(all.length);
+  // Nor what was captured and has been forgotten since.
+  const { events } = await engine.listEvents({ userId: "anna", sessionId: "t1" });
+  const ids = events.filter(({ content }) => content === both[1]).map(({ id }) => id);
+  const { confirm } = await engine.forget({ userId: "anna", ids });
+  await engine.forget({ userId: "anna", ids, mode: "erase", confirm });
+  const later = await engine.importSource({ userId: "anna", source: file });
+  expect(later.records).toMatchObject({ said: { forgotten: 1 }, answer: { unchanged: 2 } });
   // And the other way round.
   const other = join(at, "t2.jsonl");
   writeFileSync(other, lines.slice(0, 1).join("\n").replaceAll('"t1"', '"t2"'));

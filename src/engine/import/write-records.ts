@@ -10,6 +10,7 @@ import type { SourceEdge, SourceRecord, SourceVoice } from "../../ports/sources.
 import type { PlannedChange } from "../../ports/store/graph.ts";
 import type { AuditRecord } from "../../ports/store/records.ts";
 import { transition } from "../lifecycle/transitions.ts";
+import { isForgottenBatch } from "../write/ingest.ts";
 import { planStore, type StorePlan, stampsFor } from "../write/plan.ts";
 import {
   type Book,
@@ -91,7 +92,7 @@ async function compare(
 ): Promise<readonly Found[]> {
   const own = await newestOf(deps, wish, book, drafts);
   const captured = await capturedOf(deps, wish, drafts);
-  return drafts.map((draft): Found => {
+  const compared = drafts.map((draft): Found => {
     const { record, place, secrets } = draft;
     const found =
       place === undefined
@@ -100,6 +101,22 @@ async function compare(
     const event = found.state === "new" ? captured.get(saidKey(record)) : undefined;
     return { record, secrets, ...(event === undefined ? found : seen("unchanged", event)) };
   });
+  return wish.again ? compared : await withoutForgotten(deps, wish, compared);
+}
+
+/** What a hook had stored and was forgotten since stays so. */
+async function withoutForgotten(
+  { store, sources }: ImportDeps,
+  { userId }: Wish,
+  compared: readonly Found[],
+): Promise<readonly Found[]> {
+  const kept: Found[] = [];
+  for (const one of compared) {
+    const request = one.state === "new" ? sources?.capturedId?.(one.record) : undefined;
+    const isForgotten = request !== undefined && (await isForgottenBatch(store, userId, request));
+    kept.push(isForgotten ? { ...one, ...seen("forgotten", one.eventId) } : one);
+  }
+  return kept;
 }
 
 function saidKey({ sessionId, voice, content }: SourceRecord): string {

@@ -11,7 +11,7 @@ import { asUuid, type Uuid } from "../../lib/uuid.ts";
 import type { EventLog } from "../../ports/store/events.ts";
 import type { AuditRecord, EventBlob } from "../../ports/store/records.ts";
 import type { EngineDeps } from "../deps.ts";
-import { type NamedRecords, operationIdFor } from "../owner-names.ts";
+import { type NamedRecords, operationIdFor, operationOf } from "../owner-names.ts";
 import type {
   ExtractionStart,
   FastIngestInput,
@@ -187,9 +187,7 @@ export async function ingestFastMany(
     await deps.store.admit({ events, auditRecords: [], leaseJobs: false });
     return ids;
   }
-  const operationId = await operationIdFor(deps.store, userId, (name) =>
-    uuidV5("url", JSON.stringify(["svc:fast-ingest-batch:v1", name, requestId])),
-  );
+  const operationId = await operationIdFor(deps.store, userId, batchIdOf(requestId));
   const record = {
     schema_version: 1,
     operation_id: operationId,
@@ -213,6 +211,20 @@ export async function ingestFastMany(
     operationId,
   );
   return earlier === undefined ? ids : replay(earlier, requestId, record.input_sha256);
+}
+
+function batchIdOf(requestId: Uuid): (name: string) => Uuid {
+  return (name) => uuidV5("url", JSON.stringify(["svc:fast-ingest-batch:v1", name, requestId]));
+}
+
+/** Whether what `ingestFastMany` stored for a request has been forgotten. */
+export async function isForgottenBatch(
+  store: NamedRecords,
+  userId: string,
+  requestId: Uuid,
+): Promise<boolean> {
+  const earlier = await operationOf(store, userId, batchIdOf(requestId));
+  return earlier !== undefined && erasedBy(earlier.payload) !== undefined;
 }
 
 function draftItem(item: unknown, userId: string, index: number): EventDraft {
