@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { describe, expect, spyOn, test } from "bun:test";
+import { join } from "node:path";
 import fc from "fast-check";
 import { Codes } from "../../../src/adapters/native/codes.ts";
 import { loadKernel, Slab } from "../../../src/adapters/native/kernel.ts";
@@ -257,6 +258,42 @@ describe("codes that a build without codes has left behind", () => {
     expect(ofAda(mended)).toEqual(ofAda(codesIn(database)));
     database.close();
   });
+});
+
+test("codes are those of the vectors after kill -9 of the process that writes them", async () => {
+  const pack = filePack(folder());
+  const first = await open(pack);
+  await put(first, ...clustered(100).map((memory) => ({ ...memory, userId: "ada" })));
+  await first.close();
+  const database = connect(pack);
+  coded(database);
+  database.close();
+  for (const lines of [1, 3, 6]) {
+    const writer = Bun.spawn([
+      process.execPath,
+      join(import.meta.dir, "codes-writer.ts"),
+      JSON.stringify(pack),
+      String(lines * 100_000),
+    ]);
+    let seen = "";
+    for await (const chunk of writer.stdout) {
+      seen += new TextDecoder().decode(chunk);
+      if (seen.split("\n").length > lines) writer.kill("SIGKILL");
+    }
+    await writer.exited;
+    const after = connect(pack);
+    const resident = new ResidentVectors({ exact: 0 });
+    const codes = resident.vectorsOf(after, 1, 8);
+    expect(codes).toBeInstanceOf(Codes);
+    const vectors = after
+      .query<{ n: number }, []>("SELECT count(*) AS n FROM vector_metadata")
+      .get();
+    expect(codes?.count).toBe(vectors?.n ?? -1);
+    for (const vector of [unit(1), unit(1, 3, 2, 1)]) {
+      expect(ask(after, { vector, k: 40 }, resident)).toEqual(ask(after, { vector, k: 40 }));
+    }
+    after.close();
+  }
 });
 
 describe("codes of vectors", () => {
