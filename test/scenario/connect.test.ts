@@ -132,6 +132,9 @@ describe("a new pack", () => {
       cwd: folder,
       env: { HOME: home, PATH: bin, SVC_KEY_STORE: "file" },
     });
+    // The link stays when a new version is put behind it.
+    expect(child.stdout.toString()).toContain(`memory -- ${join(bin, "svc")} mcp`);
+    expect(child.stdout.toString()).toContain(`"command": "${join(bin, "svc")}"`);
     expect(child.stdout.toString()).not.toContain("PATH");
   });
 

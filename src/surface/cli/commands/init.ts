@@ -224,17 +224,12 @@ async function askSettings(provider: Provider): Promise<ReadonlyMap<string, stri
   return settings;
 }
 
-const [command] = SELF;
-
 /**
  * Lines that connect assistants to a pack, as commands or for pasting.
  * @param pack absolute path
  * @param server how an assistant starts this program
  */
-function assistantLines(
-  pack: string,
-  { args, env }: Omit<ServerCommand, "command">,
-): readonly string[] {
+function assistantLines(pack: string, { command, args, env }: ServerCommand): readonly string[] {
   const variables = Object.entries(env);
   const entry = { command, args, ...(variables.length > 0 && { env }) };
   const json = { mcpServers: { memory: entry } };
