@@ -226,7 +226,7 @@ class Run {
     return text;
   }
 
-  #tell({ source, file }: SourcePart, { sessionId, eventTime }: SourceRecord): void {
+  #tell({ source, file }: SourcePart, { sessionId, eventTime, voice }: SourceRecord): void {
     const told = this.#told.getOrInsertComputed(source.title, () => ({
       info: source,
       files: new Set(),
@@ -235,7 +235,8 @@ class Run {
       last: undefined,
     }));
     told.files.add(file);
-    if (sessionId !== undefined) told.sessions.add(sessionId);
+    // The parts of a document are a session, and no conversation.
+    if (sessionId !== undefined && voice !== "document") told.sessions.add(sessionId);
     if (eventTime === undefined) {
       this.#withoutTime += 1;
       return;

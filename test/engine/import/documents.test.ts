@@ -15,6 +15,7 @@ describe("documents", () => {
     const folder = folderOf({ "lease.pdf": pdfOf("The rent is 900 euros.", "Pets are allowed.") });
     const report = await engine.importSource({ source: folder, userId });
     expect(report.records).toMatchObject({ document: { new: 2 } });
+    expect(report.sources).toMatchObject([{ files: 1, conversations: 0 }]);
     const events = await engine.getEvents({ userId, sessionId: "document:lease.pdf" });
     const pets = events.find(({ content }) => content.includes("Pets"));
     expect(pets?.metadata?.["import"]).toMatchObject({ file: "lease.pdf", page: 2 });

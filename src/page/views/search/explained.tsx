@@ -69,7 +69,7 @@ function Verdict({ answer: { explanation } }: { answer: Answer }): VNode {
   const lost = [
     ...were(filtered, "not allowed"),
     ...were(selected, "weaker"),
-    ...(unpacked > 0 ? [`${number(unpacked)} did not fit`] : []),
+    ...were(unpacked, "not packed"),
   ];
   const rest = [...were(found, "found"), ...(lost.length === 0 ? [] : [lost.join(", ")])];
   return (
