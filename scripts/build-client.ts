@@ -2,14 +2,14 @@
  * Makes the package `clients/js` ready to be packed, in its `dist`: JavaScript for Node and Bun with what it takes of `src`,
  * declarations, and the licence. `bun pm pack` and `npm pack` run it first.
  */
-import { cpSync, rmSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { writeFlatDeclarations } from "./build/flat-types.ts";
 
 const ROOT = join(import.meta.dir, "..");
 const CLIENT = join(ROOT, "clients/js");
 const OUT = join(CLIENT, "dist");
-const ENTRIES = ["remote", "local", "ai-sdk", "langchain"].map((name) =>
+const ENTRIES = ["remote", "local", "ai-sdk", "langchain", "openai-agents"].map((name) =>
   join(CLIENT, `src/${name}.ts`),
 );
 
@@ -30,7 +30,8 @@ try {
     root: ROOT,
     base: join(CLIENT, "src"),
     entries: ENTRIES,
-    out: join(OUT, "types"),
+    // Beside the modules, where compilers look for them.
+    out: OUT,
     flattened: join(ROOT, "src"),
   });
   // In parts, for what the modules share: an error of one is an error of the other.
@@ -46,7 +47,9 @@ try {
     throw: false,
   });
   if (!success) throw new Error(logs.join("\n"));
-  cpSync(join(ROOT, "LICENSE"), join(OUT, "LICENSE"));
+  // Its terms, without what tells how to apply them to other works, and without indents.
+  const [terms = ""] = readFileSync(join(ROOT, "LICENSE"), "utf8").split(/^ *APPENDIX:/m);
+  writeFileSync(join(OUT, "LICENSE"), `${terms.replaceAll(/^ +/gm, "").trim()}\n`);
   console.log(`built clients/js/dist: ${count} declaration files, ${ENTRIES.length} modules`);
 } catch (error) {
   console.error(`build-client: ${error instanceof Error ? error.message : String(error)}`);

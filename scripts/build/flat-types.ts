@@ -116,13 +116,17 @@ function flatTypes(
   const isWhole = (name: string): boolean => pickedOf(name, declarations) === undefined;
   const named = new Map(types.flatMap(([name, type]) => (isWhole(name) ? [[type, name]] : [])));
   const writing = { checker, named, within: [] };
-  return types
-    .map(([name, type]) => {
-      if (type.isClass()) return classOf(type, name, writing);
-      const picked = pickedOf(name, declarations);
-      return `export type ${name} = ${written(type, { ...writing, picked }, true)};\n`;
-    })
-    .join("");
+  const texts = types.map(([name, type]) => {
+    if (type.isClass()) return classOf(type, name, writing);
+    const picked = pickedOf(name, declarations);
+    return `export type ${name} = ${written(type, { ...writing, picked }, true)};\n`;
+  });
+  // A union loses its name where another member joins it.
+  return texts.reduce((all, text) => {
+    const [, name, body] = /^export type (\w+) = (.*);\n$/.exec(text) ?? [];
+    if (name === undefined || body === undefined) return all;
+    return all.replaceAll(body, name).replace(`export type ${name} = ${name};`, text.trim());
+  }, texts.join(""));
 }
 
 /** The members that are picked of a type; undefined if it is used as a whole, too. */

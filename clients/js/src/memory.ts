@@ -107,3 +107,7 @@ export function isErrorCode(code: unknown): code is ErrorCode {
 
 /** Milliseconds that a timer can wait. */
 export const TIMER_MAX_MS = 2 ** 31 - 1;
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

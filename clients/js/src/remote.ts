@@ -12,6 +12,7 @@ import { asUuid } from "../../../src/lib/uuid.ts";
 import {
   type FoundMemory,
   isErrorCode,
+  isObject,
   type Memory,
   type MemoryQuestion,
   type MemoryStore,
@@ -281,10 +282,6 @@ function parsed(text: string): JsonObject | undefined {
   } catch {
     return undefined;
   }
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function objects(value: unknown): readonly JsonObject[] {

@@ -3,7 +3,7 @@ import type { MemoryEvent } from "../../../src/domain/node.ts";
 import { asInstant } from "../../../src/lib/instant.ts";
 import type { JsonObject } from "../../../src/lib/json.ts";
 import { asUuid } from "../../../src/lib/uuid.ts";
-import { type Control, controlMetadata, replay } from "../src/langchain/history-log.ts";
+import { type Control, controlMetadata, replay } from "../src/history-log.ts";
 
 const idOf = (number: number) => asUuid(`00000000-0000-7000-8000-00000000000${number}`);
 

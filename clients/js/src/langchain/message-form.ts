@@ -11,8 +11,10 @@ import { isVisible } from "../../../../src/domain/arguments.ts";
 import { ROLES, type Role } from "../../../../src/domain/enums.ts";
 import { invalid } from "../../../../src/domain/errors.ts";
 import type { MemoryEvent } from "../../../../src/domain/node.ts";
-import type { Json, JsonObject } from "../../../../src/lib/json.ts";
+import type { Json } from "../../../../src/lib/json.ts";
 import { given } from "../../../../src/lib/text.ts";
+import type { MessageForm } from "../conversation.ts";
+import { isObject } from "../memory.ts";
 import { isQuestion } from "../question.ts";
 
 /** The member of an event's metadata that holds the whole message. */
@@ -20,16 +22,6 @@ export const MESSAGE_KEY = "_svc_chat_message";
 
 const VERSION = 1;
 const FORMAT = "langchain-v1";
-
-/** A message as it is stored. */
-export type MessageForm = {
-  readonly role: Role;
-  /** Never blank. */
-  readonly text: string;
-  /** Whether questions should find it: not a question itself, and not what merely stands for a call or a picture. */
-  readonly isFound: boolean;
-  readonly metadata: JsonObject;
-};
 
 /** @throws SvcError invalid_argument for a message that JSON cannot hold, and for one that asks to remove another */
 export function formOf(message: BaseMessage, field: string): MessageForm {
@@ -136,8 +128,4 @@ function restored(kept: unknown): BaseMessage | undefined {
 function typeNamed(type: string): string {
   const name = type.replace(/MessageChunk$/, "").toLowerCase();
   return name === "chat" ? "generic" : name;
-}
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,7 @@
-import { SvcError } from "../../../../src/domain/errors.ts";
-import type { MemoryEvent } from "../../../../src/domain/node.ts";
-import type { JsonObject } from "../../../../src/lib/json.ts";
-import { isObject } from "./message-form.ts";
+import { SvcError } from "../../../src/domain/errors.ts";
+import type { MemoryEvent } from "../../../src/domain/node.ts";
+import type { JsonObject } from "../../../src/lib/json.ts";
+import { isObject } from "./memory.ts";
 
 /** The member of an event's metadata that makes it an instruction about the history, and no message. */
 export const CONTROL_KEY = "_svc_chat_history_control";
