@@ -107,7 +107,8 @@ export function createBacklog({ main, start, threads, lingerMs = LINGER_MS }: Ba
     embed,
     /** Finishes what waits. */
     close: async (): Promise<void> => {
-      while (running.size > 0) await Promise.all(running);
+      while (running.size + queue.length > 0)
+        await (running.size > 0 ? Promise.all(running) : main.idle());
       await end();
     },
   };

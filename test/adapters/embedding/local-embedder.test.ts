@@ -244,6 +244,30 @@ describe("a backlog", () => {
     expect(main.texts()).not.toContain("patient");
   });
 
+  test("is done before its close, though calls keep the thread busy meanwhile", async () => {
+    const main = thread();
+    const backlog = createBacklog({
+      main: main.model,
+      start: () => {
+        throw new Error("nothing starts while it closes");
+      },
+      threads: () => 1,
+    });
+    void main.model.embed("call");
+    const later = backlog.embed("patient");
+    let isClosed = false;
+    const closing = backlog.close().then(() => {
+      isClosed = true;
+    });
+    await settle();
+    expect(isClosed).toBe(false);
+    main.asked[0]!.answer();
+    await settle();
+    expect(main.texts()).toEqual(["call", "patient"]);
+    main.asked[1]!.answer();
+    await Promise.all([later, closing]);
+  });
+
   test("has all cores but one, of two both, and one on battery unless it is set", () => {
     const cores = availableParallelism();
     const all = cores === 1 ? 1 : Math.min(8, Math.max(2, cores - 1));
