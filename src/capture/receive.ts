@@ -67,7 +67,7 @@ export async function takeIn(engine: MemoryEngine, mainFile: string): Promise<nu
 }
 
 /** Whether trying again would fail again. */
-function isRefusal(error: unknown): error is SvcError {
+export function isRefusal(error: unknown): error is SvcError {
   return error instanceof SvcError && /^invalid_|^request_/.test(error.code);
 }
 

@@ -8,7 +8,7 @@ import type { Uuid } from "../lib/uuid.ts";
 import type { SourceRecord } from "../ports/sources.ts";
 import type { SWEPT_CLIENTS } from "./clients.ts";
 import { projectAt } from "./projects.ts";
-import { storeTurn } from "./receive.ts";
+import { isRefusal, storeTurn } from "./receive.ts";
 import { captureFolder, switchedOff, userSecret } from "./state.ts";
 import { isCommand, keepable } from "./texts.ts";
 import { type Turn, turnId } from "./turn.ts";
@@ -52,7 +52,9 @@ export async function sweep(engine: MemoryEngine, options: SweepOptions): Promis
   for (const [client, parts, kind] of PLACES) {
     if (!options.clients.includes(client)) continue;
     for (const file of filesIn(join(options.home, ...parts), DEPTH)) {
-      const { size, mtimeMs } = lstatSync(file);
+      const found = lstatSync(file, { throwIfNoEntry: false });
+      if (found === undefined) continue;
+      const { size, mtimeMs } = found;
       const mark = `${size} ${Math.floor(mtimeMs)}`;
       if (Date.now() - mtimeMs < QUIET_MS || seen[file] === mark) continue;
       await sweepFile(engine, { ...options, client, kind, file }, total);
@@ -79,9 +81,14 @@ async function sweepFile(
   total: { stored: number; known: number; leftOut: number },
 ): Promise<void> {
   let answer: SourceRecord | undefined;
+  let failure: unknown;
   const take = async (record: SourceRecord | undefined): Promise<void> => {
     if (record === undefined) return;
-    const outcome = await storeRecord(engine, { ...of, imported }, record);
+    const outcome = await storeRecord(engine, { ...of, imported }, record).catch((error) => {
+      if (isRefusal(error)) return undefined;
+      failure = error;
+      throw error;
+    });
     total[outcome === "stored" ? "stored" : outcome === undefined ? "leftOut" : "known"] += 1;
   };
   const imported = importedOf(engine, of.user);
@@ -99,6 +106,8 @@ async function sweepFile(
       }
     }
   } catch {
+    // What cannot be stored now is read again.
+    if (failure !== undefined) throw failure;
     // A file of another form than is known here stays for another version.
     total.leftOut += 1;
   }

@@ -11,8 +11,10 @@ import { type RecallRequest, recall } from "../../src/capture/recall.ts";
 import { hookService, storeTurn } from "../../src/capture/receive.ts";
 import { sweep } from "../../src/capture/sweep.ts";
 import type { Turn } from "../../src/capture/turn.ts";
+import { SvcError } from "../../src/domain/errors.ts";
 import type { MemoryEngine } from "../../src/engine/memory-engine.ts";
 import { recallFrom } from "../../src/process/hook-words.ts";
+import { failure } from "../adapters/sqlite/folder.ts";
 import { createDesk, type Desk } from "../surface/cli/run-svc.ts";
 
 let desk: Desk;
@@ -160,6 +162,40 @@ test("a sweep stores what a transcript says and no hook delivered, once, and onl
   utimesSync(other, 1e9, 1e9);
   expect(await sweep(engine, options)).toMatchObject({ files: 1, stored: 0, known: 1 });
   expect(await texts("t2")).toEqual(["Our mascot is a blue heron"]);
+});
+
+test("a sweep reads again what could not be stored, and goes on where a file or a text is refused", async () => {
+  const at = join(desk.folder, "later/.claude/projects/-w");
+  mkdirSync(at, { recursive: true });
+  const files = ["l1", "l2"].map((sessionId) => {
+    const said = (uuid: string, content: string) =>
+      JSON.stringify({
+        ...{ type: "user", uuid, parentUuid: null, sessionId, message: { role: "user", content } },
+        ...{ timestamp: "2026-03-01T10:00:00.000Z", cwd: "/nowhere" },
+      });
+    const file = join(at, `${sessionId}.jsonl`);
+    writeFileSync(
+      file,
+      `${said("1", "The refused lamp is red")}\n${said("2", "The lamp is blue")}\n`,
+    );
+    utimesSync(file, 1e9, 1e9);
+    return file;
+  });
+  const home = join(desk.folder, "later");
+  const options = { home, user: "anna", clients: ["claude-code"], since: undefined };
+  const storing = (ingestFastMany: MemoryEngine["ingestFastMany"]): MemoryEngine =>
+    Object.assign(Object.create(engine), { ingestFastMany });
+  const full = storing(async () => {
+    throw new SvcError("disk_full", "the disk is full");
+  });
+  expect(await failure(sweep(full, options))).toMatchObject({ code: "disk_full" });
+  // Its program takes transcripts away while they are swept.
+  const choosy = storing(async (batch) => {
+    for (const file of files) rmSync(file, { force: true });
+    if (/refused/.test(JSON.stringify(batch))) throw new SvcError("invalid_argument", "no");
+    return await engine.ingestFastMany(batch);
+  });
+  expect(await sweep(choosy, options)).toEqual({ files: 1, stored: 1, known: 0, leftOut: 1 });
 });
 
 test("a prompt that needs no memory gets none, and a question that was asked before answers none", async () => {
