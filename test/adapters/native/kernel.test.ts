@@ -393,6 +393,29 @@ describe("lists of words read beside FTS5", () => {
     expect(listsOf(database, words)).toEqual(words.map((word) => walked(database, word)));
   });
 
+  test("are left to FTS5 where a part claims more pages of deletions than there can be", () => {
+    using sound = openIndex(4050);
+    apply(sound, { row: 1, kind: "put", texts: ["ab", "", ""] });
+    apply(sound, { row: 2, kind: "put", texts: ["ab", "", ""] });
+    const { block } = sound
+      .query<{ block: Uint8Array }, []>("SELECT block FROM lexical_documents_data WHERE id = 10")
+      .get()!;
+    const damaged = block.slice();
+    // Levels, parts, writes; a level: merging, parts; its first part, whose fifth field is taken for three bytes. The second part goes.
+    const [parts, inLevel, deadPages] = [9, 12, 18];
+    expect([block[parts], block[inLevel], block[deadPages]]).toEqual([2, 2, 0]);
+    damaged.set([1], parts);
+    damaged.set([1], inLevel);
+    damaged.set([0x9f, 0xff, 0x7f], deadPages);
+    const bytes = sound.serialize();
+    const at = bytes.indexOf(Buffer.from(block));
+    bytes.set(damaged, at);
+    using database = Database.deserialize(bytes);
+    expect(kernelOn(database)).toBeDefined();
+    expect(listsOf(sound, ["ab"])).toBeDefined();
+    expect(listsOf(database, ["ab"])).toBeUndefined();
+  });
+
   test("are left to FTS5 inside of a transaction that has written, and for what is not one word", () => {
     using database = openIndex(4050);
     apply(database, { row: 1, kind: "put", texts: ["ab", "", ""] });

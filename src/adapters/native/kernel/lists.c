@@ -9,7 +9,7 @@
 #include "postings.h"
 
 /* Tables of pages: their rowids have the number of the part above those of the page. */
-enum { STRUCTURE = 10, PAGE_BITS = 37, DEAD_PART = 1 << 16, PARTS_MAX = 2000, HEADER = 4, DEAD_HEADER = 8 };
+enum { STRUCTURE = 10, PAGE_BITS = 37, DEAD_PART = 1 << 16, PARTS_MAX = 2000, DEAD_MAX = 1 << 16, HEADER = 4, DEAD_HEADER = 8 };
 enum { VARINT_MAX = 9, SHORT_BITS = 7, MORE = 0x80, BYTE_BITS = 8, COLUMN_MARK = 1, MAIN_TERMS = '0' };
 
 typedef struct Part {
@@ -114,6 +114,8 @@ static int read_parts(Lists *lists) {
       for (int field = 0; field < FIELDS; field++) {
         if (!(at = number_at(bytes, at, end, &fields[field]))) return 0;
       }
+      /* More would be damage, and be looked for one by one. */
+      if (fields[ID] >= DEAD_PART || fields[DEAD_PAGES] > DEAD_MAX) return 0;
       Part *part = &lists->parts[place + i];
       part->id = (int64_t)fields[ID];
       part->first = (uint32_t)fields[FIRST];
@@ -220,7 +222,7 @@ static int put_together(Split *split, const uint8_t *bytes, uint32_t size) {
     split->bytes = larger;
     split->room = room;
   }
-  memcpy(split->bytes + split->size, bytes, size);
+  if (size > 0) memcpy(split->bytes + split->size, bytes, size);
   split->size += size;
   return 1;
 }
@@ -231,7 +233,7 @@ static int next_page(Lists *lists, Page *page, uint32_t *at, uint32_t *end, uint
     if (sqlite3_step(lists->pages) != SQLITE_ROW) return rest == 0 ? 0 : -1;
     if (!page_here(lists->pages, page)) return -1;
     uint32_t here = rest < page->size - HEADER ? rest : page->size - HEADER;
-    if (here > 0 && !put_together(split, page->bytes + HEADER, here)) return -1;
+    if (!put_together(split, page->bytes + HEADER, here)) return -1;
     rest -= here;
     if (rest > 0) continue;
     uint64_t term = 0;
@@ -250,14 +252,17 @@ static int walk_list(Lists *lists, Part *part, Page page, uint32_t at, uint32_t 
   uint64_t step = 0;
   uint64_t sized = 0;
   int is_whole = 1;
+  int is_first = 1;
   if (at >= page.size) {
     int found = next_page(lists, &page, &at, &end, 0, split);
     if (found <= 0) return 0;
   }
   for (;;) {
     if (!(at = number_at(page.bytes, at, page.size, &step)) || !(at = number_at(page.bytes, at, page.size, &sized))) return 0;
+    uint64_t last = row;
     row = is_whole ? step : row + step;
-    is_whole = 0;
+    if (!is_first && row <= last) return 0;
+    is_first = is_whole = 0;
     /* The mark of a deletion belongs to another kind of index. */
     if (sized < 2 || (sized & 1) != 0) return 0;
     if ((int64_t)row > lists->high) return 1;
