@@ -129,7 +129,11 @@ export function describeOwnerMoves(world: StoreWorld): void {
   test("a renamed owner keeps everything under the new name, which may be his old one again", async () => {
     const { store } = await world.fresh();
     const [node] = await put(store, { userId: "bob", vector: unit(1, 2, 3) });
+    const told = (userId: string) => store.changesAfter({ userId, after: 0, limit: 9 });
+    const { items } = await told("bob");
     await store.owners.move(moveOf("bob", "rob", false));
+    expect((await told("rob")).items).toMatchObject(items.map(({ place, was }) => ({ place, was })));
+    expect((await told("bob")).items).toEqual([]);
     expect((await holdingsOf(store, "rob")).nodes).toEqual([{ ...node!, userId: "rob" }]);
     expect((await holdingsOf(store, "bob")).nodes).toEqual([]);
     await store.owners.move(moveOf("rob", "bob", false));

@@ -19,6 +19,7 @@ export const handOver: HandOver = ({ from, into, isJoin }) =>
     const [source, target] = [ownerKey(from), ownerKey(into)];
     // Edges and the memories at their ends change owners one after the other.
     await sql.run("SET CONSTRAINTS ALL DEFERRED");
+    await sql.run("SELECT set_config('svc.owner_moves', 'on', true)");
     const firstEvent = isJoin ? await nextEvent(sql, target) : 1;
     if (isJoin) await joinMemories(sql, source, target);
     else await renameMemories(sql, source, target);
