@@ -69,6 +69,17 @@ function isOf(folder: string, document: string): boolean {
   return existsSync(input) && readFileSync(input, "utf8") === document;
 }
 
+/** The page asks, and follows no stream: what the generated client has for that stays out, a kilobyte. */
+const WITHOUT_STREAMS: BunPlugin = {
+  name: "svc-page-without-streams",
+  setup: (build) => {
+    build.onLoad({ filter: /[\\/]serverSentEvents\.gen\.ts$/ }, () => ({
+      contents: "export const createSseClient = undefined;",
+      loader: "js",
+    }));
+  },
+};
+
 /**
  * Bundles the page. Equal source gives equal bytes and equal names.
  * @throws AggregateError saying what could not be bundled
@@ -86,6 +97,7 @@ export async function buildPage(root: string): Promise<readonly PageFile[]> {
     naming: { entry: "[name].[ext]", chunk: "[name]-[hash].[ext]", asset: "[name]-[hash].[ext]" },
     define: { "process.env.NODE_ENV": '"production"' },
     tsconfig: join(root, "src/page/tsconfig.json"),
+    plugins: [WITHOUT_STREAMS],
   });
   const files = await Promise.all(
     outputs.map(async (output) => ({
