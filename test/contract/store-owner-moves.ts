@@ -132,7 +132,9 @@ export function describeOwnerMoves(world: StoreWorld): void {
     const told = (userId: string) => store.changesAfter({ userId, after: 0, limit: 9 });
     const { items } = await told("bob");
     await store.owners.move(moveOf("bob", "rob", false));
-    expect((await told("rob")).items).toMatchObject(items.map(({ place, was }) => ({ place, was })));
+    expect((await told("rob")).items).toMatchObject(
+      items.map(({ place, was }) => ({ place, was })),
+    );
     expect((await told("bob")).items).toEqual([]);
     expect((await holdingsOf(store, "rob")).nodes).toEqual([{ ...node!, userId: "rob" }]);
     expect((await holdingsOf(store, "bob")).nodes).toEqual([]);

@@ -218,6 +218,19 @@ describe("a server in a process of its own", () => {
     return { pack, server, ask };
   }
 
+  /** A server that has read little of its pack: what one has stored since it began is answered from memory, whatever became of the file. */
+  async function startAnew(environment: Readonly<Record<string, string>> = {}) {
+    const { pack, server: first } = await start(environment);
+    await first.end("SIGTERM");
+    const server = await startServer({ pack, command: PROGRAM, environment });
+    const ask = async (path: string): Promise<Answer> => {
+      const answer = await fetch(server.url + path);
+      // SAFETY: every answer of this server is a JSON object.
+      return { status: answer.status, json: (await answer.json()) as Answer["json"] };
+    };
+    return { pack, server, ask };
+  }
+
   /** Overwrites a file from a place on. */
   function spoil(path: string, from: number): void {
     const length = statSync(path).size - from;
@@ -267,15 +280,13 @@ describe("a server in a process of its own", () => {
   });
 
   test("pack_damaged: pages of an encrypted pack were overwritten while it was served", async () => {
-    const { pack, server, ask } = await start({
+    const { pack, server, ask } = await startAnew({
       SVC_ENCRYPTION_ENABLED: "true",
       SVC_ENCRYPTION_KEY: RAW_KEY,
     });
     spoil(pack, 8192);
-    spoil(`${pack}-wal`, 4096);
     const detail =
       "<pack>: was damaged or changed from outside: a part of it is not what was written. Restore it from a copy; svc doctor <pack> says more.";
-    // Not a search: what stores have looked for since is in memory, whatever became of the file.
     expectRefused("pack_damaged", await ask("/v1/nodes?user_id=ada"), detail);
     expectRefused("pack_damaged", await ask("/v1/nodes/scan?user_id=ada"), detail);
     expect((await ask("/v1/health")).status).toBe(200);
@@ -283,9 +294,8 @@ describe("a server in a process of its own", () => {
   });
 
   test("not_a_pack or pack_damaged: a pack was overwritten with something else while it was served", async () => {
-    const { pack, server, ask } = await start();
+    const { pack, server, ask } = await startAnew();
     spoil(pack, 0);
-    spoil(`${pack}-wal`, 0);
     // Which of the two is a matter of what the connection has read of it before.
     const told: Partial<Record<string, string>> = {
       not_a_pack:
