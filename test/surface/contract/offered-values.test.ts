@@ -10,6 +10,7 @@ import { KEYS, useApps } from "../http/engine-app.ts";
 import { type ApiOperation, DOCUMENT } from "../http/fuzz/document.ts";
 import { settle, type World } from "../http/fuzz/world.ts";
 import { useTools } from "../mcp/served-tools.ts";
+import { FILE } from "../operations/calls.ts";
 
 // Some hundred requests of a real engine.
 setDefaultTimeout(120_000);
@@ -152,14 +153,15 @@ describe("each value that a schema offers is taken", () => {
     const world = await filled(engine, store);
     const requests = DOCUMENT.operations.flatMap((operation) => requestsOf(operation, world));
     const refused: string[] = [];
-    for (const [{ id, method, path }, query, body] of requests) {
+    for (const [{ id, method, path, takesFile }, query, body] of requests) {
       const ids = { ...requestOf(id, { node_id: "", event_id: "" }, world) };
       if (id === "replace_node") {
         const content = `A memory to replace, ${refused.length}`;
         ids["node_id"] = (await engine.storeWithReceipt({ userId: "ada", content })).nodeId;
       }
       const target = path.replace(/\{(\w+_id)\}/, (_, name: string) => String(ids[name]));
-      const { status, json } = await ask(`${target}${query}`, { key: "key-a", method, body });
+      const sent = takesFile ? { body: JSON.parse(FILE) } : { body };
+      const { status, json } = await ask(`${target}${query}`, { key: "key-a", method, ...sent });
       if (status === 200) continue;
       refused.push(`${id} ${query} ${JSON.stringify(body)}: ${json["detail"]}`);
     }

@@ -31,7 +31,8 @@ function run(...args: readonly string[]): {
 }
 
 /** A call with what the document requires and nothing else. */
-function minimalCall({ id, parameters, body }: ApiOperation, schemas: Schemas): string {
+function minimalCall(operation: ApiOperation, schemas: Schemas): string {
+  const { id, parameters, body, takesFile } = operation;
   const given = (place: string) =>
     Object.fromEntries(
       parameters
@@ -45,6 +46,7 @@ function minimalCall({ id, parameters, body }: ApiOperation, schemas: Schemas): 
       ...(Object.keys(path).length > 0 && { path }),
       ...(Object.keys(query).length > 0 && { query }),
     },
+    ...(takesFile && { requestBody: { content: { "application/octet-stream": "" } } }),
     ...(body?.required && {
       requestBody: {
         content: { "application/json": exampleOf(body.schema, schemas) },

@@ -431,6 +431,13 @@ export const CALLS: Readonly<Record<string, Call>> = {
     given: () => ({ limit: 1, order: "oldest" }),
     answer: () => ({ events: [{ user_id: "ada" }], has_more: true }),
   },
+  changes: {
+    given: () => ({ since: "0", limit: 1 }),
+    answer: () => ({
+      changes: [{ cursor: "1", change: "stored", node: { user_id: "ada" } }],
+      has_more: true,
+    }),
+  },
   profile: {
     given: () => ({ max_tokens: 200 }),
     answer: () => ({ entries: expect.any(Array), left_out: expect.any(Number) }),

@@ -363,7 +363,7 @@ function needsOwner({ name }: Pick<Route, "name" | "http" | "call">): boolean {
 }
 /** Those that are no tools. */
 const OWNED: ReadonlySet<string> = new Set([
-  ...["import_source", "undo_import"],
+  ...["import_source", "undo_import", "changes"],
   ...["store_many", "list_retrievals", "explain_retrieval", "browse_nodes", "timeline", "facets"],
   ...[
     "list_entities",

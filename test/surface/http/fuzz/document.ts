@@ -22,6 +22,8 @@ export type ApiOperation = {
   readonly path: string;
   readonly parameters: readonly Parameter[];
   readonly body: { readonly schema: Schema; readonly required: boolean } | undefined;
+  /** Whether the body is a file as it is. */
+  readonly takesFile: boolean;
   /** Those that it declares by number. */
   readonly statuses: ReadonlySet<number>;
 };
@@ -40,7 +42,8 @@ type RawOperation = {
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: {
     readonly required?: boolean;
-    readonly content: { readonly "application/json": { readonly schema: Schema } };
+    /** A file has another type. */
+    readonly content: { readonly "application/json"?: { readonly schema: Schema } };
   };
   readonly responses: Readonly<Record<string, unknown>>;
 };
@@ -72,16 +75,15 @@ export function readDocument(raw: object): ApiDocument {
 
 function readOperation(path: string, method: string, operation: RawOperation): ApiOperation {
   const { requestBody, responses } = operation;
+  const schema = requestBody?.content["application/json"]?.schema;
   return {
     id: operation.operationId,
     // SAFETY: the document has no other methods; a new one shows as an operation that is never reached.
     method: method.toUpperCase() as Method,
     path,
     parameters: operation.parameters ?? [],
-    body: requestBody && {
-      schema: requestBody.content["application/json"].schema,
-      required: requestBody.required === true,
-    },
+    body: schema && { schema, required: requestBody?.required === true },
+    takesFile: requestBody !== undefined && schema === undefined,
     statuses: new Set(
       Object.keys(responses)
         .filter((name) => name !== "default")

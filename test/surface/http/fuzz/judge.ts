@@ -137,10 +137,12 @@ function complaintAboutRefusal(request: FuzzRequest, json: object): string | und
 /** Whether an explanation begins with what it is about. */
 function namesField(
   document: ApiDocument,
-  { parameters, body }: ApiOperation,
+  { parameters, body, takesFile }: ApiOperation,
   request: FuzzRequest,
   json: object,
 ): boolean {
+  // It is about the file.
+  if (takesFile && Reflect.get(json, "code") === "unsupported_source") return true;
   const detail = String(Reflect.get(json, "detail"));
   const known = [
     "body",

@@ -1,5 +1,6 @@
 /** Requests for the operations of a document, from correct ones to broken ones. */
 import fc, { type Arbitrary } from "fast-check";
+import { FILE } from "../../operations/calls.ts";
 import type { ApiDocument, ApiOperation, Parameter } from "./document.ts";
 import { damaged, hostileText, hostileValue } from "./hostile.ts";
 import { Raw, type Tree, toText } from "./json-text.ts";
@@ -139,7 +140,7 @@ function targetOf(
   return pairs.length === 0 ? filled : `${filled}?${pairs.join("&")}`;
 }
 
-function partsOf(given: Source, { path, parameters, body }: ApiOperation) {
+function partsOf(given: Source, { path, parameters, body, takesFile }: ApiOperation) {
   // Few memories have a condition, and it would rarely be one of them.
   const isCondition = path.endsWith("/condition");
   const known = isCondition ? { ...given.known, nodes: given.known.conditional } : given.known;
@@ -159,8 +160,9 @@ function partsOf(given: Source, { path, parameters, body }: ApiOperation) {
     ),
     query: named("query").map((parameter) => queryPart(exact, near, parameter)),
     key: keyPart(exact, named("header")),
-    body:
-      body && bodyPart(valueFor(exact, body.schema), valueFor(near, body.schema), body.required),
+    body: takesFile
+      ? { good: fc.constant(FILE), bad: fc.constantFrom(FILE, "", "tea", "{}", "[{}]") }
+      : body && bodyPart(valueFor(exact, body.schema), valueFor(near, body.schema), body.required),
   };
 }
 

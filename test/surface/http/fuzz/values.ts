@@ -17,9 +17,9 @@ export type Known = {
   readonly requests: readonly string[];
   readonly citations: readonly string[];
   readonly cursors: readonly string[];
-  /** Names that may mean the same, as the organizer proposed them. */
   /** What was forgotten. */
   readonly forgettings: readonly string[];
+  readonly imports: readonly string[];
 };
 
 /** One of what is known by the time it is asked for. */
@@ -75,7 +75,7 @@ const KEYS = [1, 2, 3, 4].map((at) => `${at}1111111-2222-4333-8444-555555555555`
 
 /** Identifiers of what a field is about, by its name; now and then those of something else. */
 function idOf(known: Known, name: string): Arbitrary<string> {
-  const { nodes, winners, losers, events, requests, citations, forgettings } = known;
+  const { nodes, winners, losers, events, requests, citations, forgettings, imports } = known;
   const pools: readonly (readonly [RegExp, readonly string[]])[] = [
     [/key/i, KEYS],
     [/event|evidence/, events],
@@ -84,6 +84,7 @@ function idOf(known: Known, name: string): Arbitrary<string> {
     [/winner/, winners],
     [/loser/, losers],
     [/forget/, forgettings],
+    [/import/, imports],
   ];
   const meant = pools.find(([pattern]) => pattern.test(name))?.[1] ?? nodes;
   return fc.oneof(

@@ -1,5 +1,6 @@
 /** A pack with some memories of three owners, for requests to be about. */
 import type { MemoryEngine } from "../../../../src/engine/memory-engine.ts";
+import { FILE } from "../../operations/calls.ts";
 import type { FuzzAnswer } from "./judge.ts";
 import type { Known } from "./values.ts";
 
@@ -86,6 +87,11 @@ export async function settle(engine: MemoryEngine): Promise<World> {
     ),
   );
   const forgettings = [await forgotten(engine, "ada"), await forgotten(engine, "bob")];
+  const imports: string[] = [];
+  for (const userId of ["ada", "bob"]) {
+    const source = new TextEncoder().encode(FILE);
+    imports.push((await engine.importSource({ userId, source })).importId ?? "");
+  }
   const page = await engine.getProvenance(tea, { operationLimit: 1 });
   const known: Known = {
     owners: ["ada", "ada", "ada", "bob", ODD_OWNER],
@@ -98,6 +104,7 @@ export async function settle(engine: MemoryEngine): Promise<World> {
     citations: citations.map(({ citationId }) => citationId),
     cursors: [page?.nextOperationCursor ?? "there is no second page"],
     forgettings,
+    imports,
   };
   return {
     known,
