@@ -104,7 +104,7 @@ export const ROOT_SETTINGS = {
   vector_exact_max: integer({ default: 20_000, min: 0, max: 10_000_000 }, "Vectors of an owner up to which a search never misses one, at 570 bytes of memory each (of 384 numbers). With more of them it first compares two bits of each number, then the most likely exactly: of the nearest 50 of a complete search at least 99.5 % are found (measured: 99.9 %)."),
   busy_timeout_ms: integer({ default: 5000, min: 0, max: 600_000 }, "Milliseconds to wait for another process that is writing to the same pack."),
   materialization_queue_size: integer({ default: 500, min: 1, max: 100_000 }, "Admitted events that one processing pass reads at a time."),
-  materialization_budget_ms: integer({ default: 100, min: 0, max: 600_000 }, "Milliseconds that a retrieve may spend on the owner's pending events first."),
+  materialization_budget_ms: integer({ default: 100, min: 0, max: 600_000 }, "Milliseconds that a retrieve may spend on the owner's pending events first; a command of the command line takes 2000 at least."),
   blob_max_bytes: integer({ default: 1_048_576, min: 1024, max: BLOB_LIMIT_BYTES }, "Bytes of a picture that is kept with an event; a larger one is refused, also by `svc import`."),
   // Steps after a store. A failed step is reported and does not fail the store.
   enable_store_supersedence: flag(false, "Retire what a new memory says was given up (`switched from X to`, `replaced X with`): similar memories of its scope that name it and are about the same people. Memories that keep replacing each other lose confidence."),

@@ -108,7 +108,7 @@ export function memoryCommand<Options, Words extends readonly unknown[]>(
       const spoken = typed.slice(0, -1) as unknown as Words;
       const { output } = context;
       const read = await readMembers(members, chosen);
-      const config = await configFor(context, path, chosen.encryptionKey);
+      const config = patient(await configFor(context, path, chosen.encryptionKey));
       await withEngine(context, config, async (engine) => {
         const stop = doing === undefined ? () => {} : await output.progress(doing);
         try {
@@ -140,6 +140,14 @@ export function memoryCommand<Options, Words extends readonly unknown[]>(
       });
     },
   );
+}
+
+/** Milliseconds for texts that wait to be found: no later question of this process would find them. */
+const PENDING_MS = 2_000;
+
+function patient(config: Config): Config {
+  const { materialization_budget_ms: given } = config;
+  return { ...config, materialization_budget_ms: Math.max(given, PENDING_MS) };
 }
 
 function callOf(engine: MemoryEngine, name: string, userId: string | undefined) {
