@@ -9,17 +9,21 @@ import { writeFlatDeclarations } from "./build/flat-types.ts";
 const ROOT = join(import.meta.dir, "..");
 const CLIENT = join(ROOT, "clients/js");
 const OUT = join(CLIENT, "dist");
-const ENTRIES = ["remote", "local", "ai-sdk", "langchain", "openai-agents"].map((name) =>
+const ENTRIES = ["remote", "local", "ai-sdk", "langchain", "openai-agents", "mastra"].map((name) =>
   join(CLIENT, `src/${name}.ts`),
 );
 
-/** Forms of photos and videos, of which a client has no errors. */
-const withoutObservations: Bun.BunPlugin = {
-  name: "without observations",
+/** Without forms of photos and videos, of which a client has no errors, and without what says whether a call may be repeated. */
+const lean: Bun.BunPlugin = {
+  name: "lean",
   setup: (build) => {
     build.onLoad({ filter: /\/src\/domain\/records\/observation\.ts$/ }, () => ({
       contents: "export const observationReportForm = { read: (json) => json };",
       loader: "js",
+    }));
+    build.onLoad({ filter: /\/src\/domain\/errors\.ts$/ }, async ({ path }) => ({
+      contents: (await Bun.file(path).text()).replaceAll(/\{ retry: (true|false), /g, "{ "),
+      loader: "ts",
     }));
   },
 };
@@ -42,7 +46,7 @@ try {
     format: "esm",
     splitting: true,
     minify: true,
-    plugins: [withoutObservations],
+    plugins: [lean],
     packages: "external",
     throw: false,
   });

@@ -73,6 +73,7 @@ function createProgram({ root, base, entries, out }: FlatInput): ts.Program {
     declaration: true,
     emitDeclarationOnly: true,
     removeComments: true,
+    stripInternal: true,
     rootDir: base,
     outDir: out,
   });

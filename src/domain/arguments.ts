@@ -31,10 +31,10 @@ function optional<T, Rest extends readonly unknown[]>(parse: (value: unknown, ..
     value === undefined || value === null ? undefined : parse(value, ...rest);
 }
 
-export const parseOptionalUserId = optional(parseUserId);
-export const parseOptionalText = optional(parseText);
-export const parseOptionalContent = optional(parseContent);
-export const parseOptionalId = optional(parseId);
+export const parseOptionalUserId = /* @__PURE__ */ optional(parseUserId);
+export const parseOptionalText = /* @__PURE__ */ optional(parseText);
+export const parseOptionalContent = /* @__PURE__ */ optional(parseContent);
+export const parseOptionalId = /* @__PURE__ */ optional(parseId);
 
 /** An owner, or all owners when absent. */
 export function parseOwner(value: unknown): Owner {

@@ -335,10 +335,9 @@ describe("the package", () => {
   }, 120_000);
 
   test("of the client holds what a program needs, and nothing else", () => {
-    const needed = ["remote", "local", "ai-sdk", "langchain", "openai-agents"].flatMap((name) => [
-      `dist/${name}.js`,
-      `dist/${name}.d.ts`,
-    ]);
+    const needed = ["remote", "local", "ai-sdk", "langchain", "openai-agents", "mastra"].flatMap(
+      (name) => [`dist/${name}.js`, `dist/${name}.d.ts`],
+    );
     needed.push("README.md", "dist/LICENSE", "package.json");
     const bytes = clientFiles.map((path) => statSync(join(installedClient, path)).size);
     expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(60_000);

@@ -14,7 +14,10 @@ export type ConversationInput = {
   readonly scope?: Scope | undefined;
 };
 
-/** A message as it is stored. */
+/**
+ * A message as it is stored.
+ * @internal
+ */
 export type MessageForm = {
   readonly role: Role;
   /** Never blank. */
@@ -27,7 +30,10 @@ export type MessageForm = {
 /** Events in one page: the most that a memory gives. */
 const PAGE = 1000;
 
-/** What was said in a session of the log and is still part of it. What is found of it stays a memory when it leaves. */
+/**
+ * What was said in a session of the log and is still part of it. What is found of it stays a memory when it leaves.
+ * @internal
+ */
 export class Conversation {
   readonly userId: string;
   readonly sessionId: string;

@@ -96,18 +96,24 @@ export type FoundMemories = {
 /**
  * Whether a memory failed with a code of the catalogue. An engine of the package `svc` throws errors of a class of its own, so the
  * code tells, not the class.
+ * @internal
  */
 export function isSvcError(error: unknown): error is SvcError {
   return error instanceof Error && "code" in error && isErrorCode(error.code);
 }
 
+/** @internal */
 export function isErrorCode(code: unknown): code is ErrorCode {
   return typeof code === "string" && Object.hasOwn(ERROR_CATALOGUE, code);
 }
 
-/** Milliseconds that a timer can wait. */
+/**
+ * Milliseconds that a timer can wait.
+ * @internal
+ */
 export const TIMER_MAX_MS = 2 ** 31 - 1;
 
+/** @internal */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

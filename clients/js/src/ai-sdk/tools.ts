@@ -4,8 +4,8 @@ import { LIMITS, parseUserId } from "../../../../src/domain/arguments.ts";
 import { NODE_TYPES, type Scope } from "../../../../src/domain/enums.ts";
 import { SvcError } from "../../../../src/domain/errors.ts";
 import { type FoundMemory, isSvcError, type Memory, type StoredMemory } from "../memory.ts";
+import { cut } from "../turns.ts";
 import { requestIdOf } from "./request-id.ts";
-import { cut } from "./turn.ts";
 
 export type MemoryToolsOptions = {
   readonly memory: Memory;
