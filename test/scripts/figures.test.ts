@@ -34,7 +34,7 @@ function commit(root: string, text: string): string {
 const NO_GIT: Lacking = Bun.which("git") === null ? "it takes git" : undefined;
 
 test.skipIf(NO_GIT !== undefined)(
-  `figures are of a commit before this one${leftOut(NO_GIT)}`,
+  `figures are of a program that is nearly this one${leftOut(NO_GIT)}`,
   async () => {
     const root = join(folder, "whole");
     mkdirSync(root);
@@ -55,6 +55,7 @@ test.skipIf(NO_GIT !== undefined)(
     );
     expect(figureFaults(root)).toEqual(["Searches: names no commit; measure it again"]);
 
+    // As after a rebase: of another history, and the same program.
     git(root, "checkout", "-q", "-f", "-b", "aside", first);
     const aside = commit(root, "aside");
     git(root, "checkout", "-q", "-f", "-");
@@ -62,7 +63,12 @@ test.skipIf(NO_GIT !== undefined)(
       root,
       TITLES.map(() => aside),
     );
-    expect(figureFaults(root)).toContain(`Store: ${aside} is no commit before this one`);
+    expect(figureFaults(root)).toEqual([]);
+    for (let at = 0; at < 200; at += 1) writeFileSync(join(root, `src/engine/${at}.ts`), "");
+    commit(root, "two hundred more");
+    expect(figureFaults(root)).toContain(
+      `Store: 201 files of the program differ from ${aside}; measure it again`,
+    );
 
     page(
       root,
