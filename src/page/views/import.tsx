@@ -54,7 +54,8 @@ export function Import({ dropped, onClose }: Props): VNode {
     );
   };
   useEffect(() => {
-    if (before === undefined) look(dropped);
+    // Without one, a file may have been chosen before this runs.
+    if (before === undefined && dropped !== undefined) look(dropped);
   }, [dropped]);
   useEffect(
     () => () => {
