@@ -72,6 +72,8 @@ export type Book = {
   readonly seen: Map<string, number>;
   readonly labels: Map<string, Uuid>;
   readonly edges: SourceEdge[];
+  /** By session, once it was read: what hooks of assistants have stored of it, by role and text. */
+  readonly captured: Map<string, ReadonlyMap<string, Uuid>>;
 };
 
 type Known = { readonly eventId: Uuid; readonly content: string };
@@ -94,6 +96,7 @@ export async function openBook(deps: ImportDeps, wish: Wish, part: SourcePart): 
     seen: new Map(),
     labels: new Map(),
     edges: [],
+    captured: new Map(),
   };
   for await (const _ of recordsOf(deps, wish.userId, book.sourceId)) book.transactions += 1;
   return book;

@@ -91,14 +91,14 @@ async function compare(
   drafts: readonly Draft[],
 ): Promise<readonly Found[]> {
   const own = await newestOf(deps, wish, book, drafts);
-  const captured = await capturedOf(deps, wish, drafts);
+  const captured = await capturedOf(deps, wish, book, drafts);
   const compared = drafts.map((draft): Found => {
     const { record, place, secrets } = draft;
     const found =
       place === undefined
         ? withId(deps, wish, record, own.get(draft))
         : withPlace(deps, wish, book, record, place);
-    const event = found.state === "new" ? captured.get(saidKey(record)) : undefined;
+    const event = found.state === "new" ? captured(record) : undefined;
     return { record, secrets, ...(event === undefined ? found : seen("unchanged", event)) };
   });
   return wish.again ? compared : await withoutForgotten(deps, wish, compared);
@@ -119,35 +119,46 @@ async function withoutForgotten(
   return kept;
 }
 
-function saidKey({ sessionId, voice, content }: SourceRecord): string {
-  return JSON.stringify([sessionId, VOICES[voice].role, content.trim()]);
+/** Finds what hooks of assistants have stored of the same conversations, by session, role and text. */
+async function capturedOf(
+  deps: ImportDeps,
+  { userId }: Wish,
+  { captured }: Book,
+  drafts: readonly Draft[],
+): Promise<(record: SourceRecord) => Uuid | undefined> {
+  for (const { record } of drafts) {
+    const { about, sessionId } = record;
+    if (typeof about["client"] !== "string" || sessionId === undefined) continue;
+    if (!captured.has(sessionId))
+      captured.set(sessionId, await readCaptured(deps, userId, sessionId));
+  }
+  return ({ sessionId, voice, content }) =>
+    sessionId === undefined
+      ? undefined
+      : captured.get(sessionId)?.get(saidKey(VOICES[voice].role, content));
 }
 
-/** What hooks of assistants have stored of the same conversations, by session, role and text. */
-async function capturedOf(
+function saidKey(role: string, content: string): string {
+  return `${role} ${content.trim()}`;
+}
+
+async function readCaptured(
   { store }: ImportDeps,
-  { userId }: Wish,
-  drafts: readonly Draft[],
+  userId: string,
+  sessionId: string,
 ): Promise<ReadonlyMap<string, Uuid>> {
   const captured = new Map<string, Uuid>();
-  const sessions = new Set(
-    drafts.flatMap(({ record: { about, sessionId } }) =>
-      typeof about["client"] === "string" && sessionId !== undefined ? sessionId : [],
-    ),
-  );
-  for (const sessionId of sessions) {
-    let after: { readonly at: MemoryEvent["timestamp"]; readonly id: Uuid } | undefined;
-    for (let hasMore = true; hasMore; ) {
-      const page = { userId, sessionId, oldestFirst: true, after, limit: 500 };
-      const found = await store.eventsByTime(page);
-      for (const { id, role, content, metadata } of found.items) {
-        if (!String(metadata?.["source"] ?? "").startsWith("capture:")) continue;
-        captured.set(JSON.stringify([sessionId, role, content.trim()]), id);
-      }
-      const last = found.items.at(-1);
-      after = last && { at: last.timestamp, id: last.id };
-      hasMore = found.hasMore && last !== undefined;
+  let after: { readonly at: MemoryEvent["timestamp"]; readonly id: Uuid } | undefined;
+  for (let hasMore = true; hasMore; ) {
+    const page = { userId, sessionId, oldestFirst: true, after, limit: 500 };
+    const found = await store.eventsByTime(page);
+    for (const { id, role, content, metadata } of found.items) {
+      if (!String(metadata?.["source"] ?? "").startsWith("capture:")) continue;
+      captured.set(saidKey(role, content), id);
     }
+    const last = found.items.at(-1);
+    after = last && { at: last.timestamp, id: last.id };
+    hasMore = found.hasMore && last !== undefined;
   }
   return captured;
 }
