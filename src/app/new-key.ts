@@ -89,8 +89,6 @@ function madeMeanwhile(path: string): SvcError {
   return new SvcError("pack_in_use", message, { path });
 }
 
-/** Whether a key stored on this machine lasts as long as its pack. */
-
 /** Properties of a folder's file system. */
 export type FileSystem = {
   /** Its type number in Linux. */

@@ -31,7 +31,9 @@ export const svc = async ({ client, directory }) => {
         const recalled = await tell("chat.message", sessionID, { prompt: textOf(parts) });
         const note = [begun, recalled].filter(Boolean).join("\\n");
         if (note !== "") notes.set(message.id, note);
-      } catch {}
+      } catch {
+        // The assistant goes on without a memory.
+      }
     },
     "experimental.chat.messages.transform": async (_, { messages }) => {
       for (const message of messages) {
@@ -51,7 +53,9 @@ export const svc = async ({ client, directory }) => {
         const last = data.findLast(({ info }) => info.role === "assistant");
         const answer = textOf(last?.parts ?? []);
         if (answer !== "") await tell("session.idle", sessionID, { answer });
-      } catch {}
+      } catch {
+        // The assistant goes on without a memory.
+      }
     },
   };
 };

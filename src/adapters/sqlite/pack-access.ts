@@ -42,7 +42,7 @@ export type PackFiles = {
   readonly reading?: { close(): void } | undefined;
 };
 
-/** Files that are open or permanently closed: writes through the queue, reads on their own connection. */
+/** Files that are open or permanently closed: writes go through the queue, reads as `readOn` says. */
 export function accessTo(files: PackFiles, limits?: VectorLimits): PackAccess {
   const { writer, queue, path } = files;
   // In the background: the question that noticed it makes codes of its own. A pack that is only read refuses.
