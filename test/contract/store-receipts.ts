@@ -66,7 +66,8 @@ export function describeReceipts(world: StoreWorld): void {
       const { store } = await world.fresh();
       const [tea, cup] = await put(store, {}, {});
       if (!(tea && cup)) throw new Error("memories were stored");
-      const shown = (nodeId: Uuid, rank: number) => ({ nodeId, rank, representation: "full" });
+      const as = (rank: number) => ({ rank, representation: rank === 2 ? "reference" : "full" });
+      const shown = (nodeId: Uuid, rank: number) => ({ nodeId, ...as(rank) });
       const receipts = [1, 3, 3].map((second) => aReceipt({ createdAt: at(second) }));
       for (const [index, receipt] of receipts.entries()) {
         await saveShown(store, receipt, [shown(tea.id, index + 1), shown(freshId(), 9)]);
@@ -74,7 +75,7 @@ export function describeReceipts(world: StoreWorld): void {
       await saveShown(store, aReceipt({ userId: "bob", createdAt: at(4) }), [shown(tea.id, 1)]);
       await store.saveReceipt(aReceipt({ createdAt: at(5) }));
       const newest = receipts
-        .map((receipt, index) => ({ receipt, rank: index + 1, representation: "full" }))
+        .map((receipt, index) => ({ receipt, ...as(index + 1) }))
         .toSorted((a, b) => byPlace(b.receipt, a.receipt));
       const read = (given: Partial<Parameters<typeof store.usesOf>[0]> = {}) =>
         store.usesOf({ userId: "ada", nodeId: tea.id, limit: 9, ...given });

@@ -113,9 +113,14 @@ const NOTE = sql.statement(({ isOwnerInKeys }) =>
          WHERE r.owner = $1::bigint AND r.request_id = $2::uuid
        ON CONFLICT DO NOTHING`
     : `INSERT OR IGNORE INTO receipt_nodes (node, receipt, rank, representation)
-       SELECT n.key, r.key, c.value ->> 'rank', c.value ->> 'representation'
-       FROM receipts r CROSS JOIN json_each($2) c CROSS JOIN nodes n ON n.id = c.value ->> 'nodeId' WHERE r.request_id = $1`,
+       SELECT n.key, r.key, c.value, $3
+       FROM receipts r CROSS JOIN json_each($2) c CROSS JOIN nodes n ON n.id = c.key WHERE r.request_id = $1`,
 );
+
+/** Ranks by id as JSON, which SQLite reads several times as fast as a list of objects. */
+function ranksOf(nodes: readonly ContextNode[]): string {
+  return JSON.stringify(Object.fromEntries(nodes.map(({ nodeId, rank }) => [nodeId, rank])));
+}
 
 /** See the port. Runs inside a transaction. */
 function* noteContexts(contexts: readonly AnswerContext[], apart: Apart): sql.Steps<void> {
@@ -123,10 +128,20 @@ function* noteContexts(contexts: readonly AnswerContext[], apart: Apart): sql.St
   for (const { requestId, userId, context } of contexts) {
     const id = idIn(known, requestId);
     const of = <Name extends keyof ContextNode>(name: Name) => context.map((node) => node[name]);
-    const values: readonly sql.SqlValue[] = known.isOwnerInKeys
-      ? [(yield* sql.ownerKey(userId)) ?? null, id, of("nodeId"), of("rank"), of("representation")]
-      : [id, JSON.stringify(context)];
-    yield* sql.together(apart(userId), sql.run(NOTE, ...values));
+    const rows = known.isOwnerInKeys
+      ? [
+          [
+            (yield* sql.ownerKey(userId)) ?? null,
+            id,
+            of("nodeId"),
+            of("rank"),
+            of("representation"),
+          ],
+        ]
+      : Map.groupBy(context, ({ representation }) => representation)
+          .entries()
+          .map(([shown, nodes]) => [id, ranksOf(nodes), shown]);
+    yield* sql.together(apart(userId), ...rows.map((values) => sql.run(NOTE, ...values)));
   }
 }
 

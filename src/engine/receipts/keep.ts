@@ -29,7 +29,7 @@ const SETTLE_MS = 5000;
 const ANSWER_MS = 1000;
 /** Milliseconds before shown memories are recorded, and answers after which this happens at once. */
 const NOTE_MS = 1000;
-const NOTED_AT_ONCE = 16;
+const NOTED_AT_ONCE = 64;
 
 export type ReceiptKeeperDeps = {
   readonly store: Pick<ReceiptLog, "saveReceipt" | "receipt" | "noteContexts"> & {
