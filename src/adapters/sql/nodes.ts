@@ -467,12 +467,14 @@ export async function readByName(
 ): Promise<readonly KeyedNode<number>[]> {
   const [by, given] =
     "key" in wanted ? (["key", wanted.key] as const) : (["id", wanted.id] as const);
-  const names: readonly (number | string)[] = [...new Set<number | string>(given)];
+  const once = new Set<number | string>(given);
+  const names: readonly (number | string)[] = once.size === given.length ? given : [...once];
   const toLong = texts === undefined ? toNode : beginnings(toNode);
   const { read } = access;
   const found =
     "key" in wanted
-      ? await readHeld(access, userId, [...new Set(wanted.key)])
+      ? // SAFETY: those given by key are numbers.
+        await readHeld(access, userId, names as readonly number[])
       : await read(userId, () => readKeyed(userId, by, names));
   if (found.length === names.length) return found;
   const known = new Set<number | string>(

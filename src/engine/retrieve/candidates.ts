@@ -131,10 +131,9 @@ export async function generateCandidates(
   const byVector = new Set(near.map(({ key }) => key));
   const cosines = bestOf([...nearest.map(counted), ...compared.map(counted)]);
   const vector = cosines.filter(({ key }) => byVector.has(key));
-  const found = new Set(unique([vector, byWords, graph, pinned]));
   return {
     hits: { GRAPH: graph, VECTOR: vector, LEXICAL: byWords, PINNED: pinned },
-    scanned: unique([scan.hits]).filter((key) => !found.has(key)),
+    scanned: scan.hits.length === 0 ? [] : foundOnlyBy(scan, [vector, byWords, graph, pinned]),
     completed: {
       VECTOR: cosines.filter(({ key }) => !byVector.has(key)),
       LEXICAL: lexical.slice(limits.lexicalK),
@@ -217,6 +216,7 @@ async function searchTime(
 }
 
 function unitedHits(hits: readonly Hit[], more: readonly Hit[]): readonly Hit[] {
+  if (more.length === 0) return hits;
   const known = new Set(hits.map(({ key }) => key));
   return [...hits, ...more.filter(({ key }) => !known.has(key))];
 }
@@ -281,12 +281,19 @@ async function scanWords(
   return { hits, most };
 }
 
+function foundOnlyBy({ hits }: Scan, others: readonly (readonly Hit[])[]): readonly NodeKey[] {
+  const found = new Set(unique(others));
+  return unique([hits]).filter((key) => !found.has(key));
+}
+
 function unscored(key: NodeKey): Hit {
   return { key, score: 0 };
 }
 
 function unique(lists: readonly (readonly Hit[])[]): NodeKey[] {
-  return [...new Set(lists.flat().map(({ key }) => key))];
+  const keys = new Set<NodeKey>();
+  for (const list of lists) for (const { key } of list) keys.add(key);
+  return [...keys];
 }
 
 /** Words that do not describe what is counted. */
@@ -335,48 +342,71 @@ export type Candidate = {
 
 /** Without repeats. */
 export const foundKeys = keptFor(({ hits, scanned }: CandidateSets): readonly NodeKey[] => {
-  const keys = new Set<NodeKey>();
-  for (const list of Object.values(hits)) for (const { key } of list) keys.add(key);
-  return [...keys.union(new Set(scanned))];
+  const keys = unique(Object.values(hits));
+  return scanned.length === 0 ? keys : [...new Set([...keys, ...scanned])];
 });
+
+type Signals = {
+  /** A bit for each path. */
+  paths: number;
+  semantic: number | undefined;
+  lexical: number | undefined;
+  coverage: number | undefined;
+  graph: number;
+};
 
 /** Stage 3: one candidate per active memory, with the union of its paths. */
 export function merge(sets: CandidateSets, nodes: readonly KeyedNode[]): Candidate[] {
   const { GRAPH, VECTOR, LEXICAL, PINNED } = sets.hits;
-  const semantic = scores([...VECTOR, ...sets.completed.VECTOR]);
   const byWords = [...LEXICAL, ...sets.completed.LEXICAL];
-  const lexical = rescaled(byWords);
-  const coverage = new Map(byWords.map((hit) => [hit.key, Math.fround(Math.min(1, hit.coverage))]));
+  const found = new Map<NodeKey, Signals>();
+  const of = (key: NodeKey): Signals => {
+    let signals = found.get(key);
+    if (signals === undefined) {
+      const none = undefined;
+      signals = { paths: 0, semantic: none, lexical: none, coverage: none, graph: 0 };
+      found.set(key, signals);
+    }
+    return signals;
+  };
+  for (const list of [VECTOR, sets.completed.VECTOR]) {
+    for (const { key, score } of list) of(key).semantic = Math.max(0, score);
+  }
+  const rescale = rescaled(byWords);
+  for (const { key, score, coverage } of byWords) {
+    const signals = of(key);
+    signals.lexical = rescale(score);
+    signals.coverage = Math.fround(Math.min(1, coverage));
+  }
+  for (const { key, score } of GRAPH) of(key).graph = Math.max(0, score);
+  for (const [bit, list] of [GRAPH, VECTOR, LEXICAL, PINNED].entries()) {
+    for (const { key } of list) of(key).paths |= 1 << bit;
+  }
+  for (const key of sets.scanned) of(key).paths |= 1 << PATHS.indexOf("LEXICAL");
   const certainty = certaintyOf(byWords);
-  const graph = scores(GRAPH);
-  const byText = [...LEXICAL.map(({ key }) => key), ...sets.scanned];
-  const found: readonly (readonly [CandidatePath, ReadonlySet<NodeKey>])[] = [
-    ["GRAPH", keysOf(GRAPH)],
-    ["VECTOR", keysOf(VECTOR)],
-    ["LEXICAL", new Set(byText)],
-    ["PINNED", keysOf(PINNED)],
-  ];
-  const pathsOf = memberships(found);
-  return nodes.map(({ key, node }) => ({
-    key,
-    node,
-    paths: pathsOf(key),
-    semantic: semantic.get(key),
-    lexical: lexical.get(key),
-    coverage: coverage.get(key),
-    certainty: lexical.has(key) ? certainty : undefined,
-    graph: graph.get(key) ?? 0,
-  }));
+  const pathsOf = pathLists();
+  return nodes.map(({ key, node }) => {
+    const { paths, semantic, lexical, coverage, graph } = of(key);
+    const isSaid = lexical !== undefined;
+    return {
+      key,
+      node,
+      paths: pathsOf(paths),
+      semantic,
+      lexical,
+      coverage,
+      certainty: isSaid ? certainty : undefined,
+      graph,
+    };
+  });
 }
 
-/** The names of the sets that have a key; keys of the same sets share one list. */
-function memberships<Name>(sets: readonly (readonly [Name, ReadonlySet<NodeKey>])[]) {
-  const lists: (readonly Name[])[] = [];
-  return (key: NodeKey): readonly Name[] => {
-    const mask = sets.reduce((sum, [, keys], index) => sum | (Number(keys.has(key)) << index), 0);
-    lists[mask] ??= sets.flatMap(([name], index) => (mask & (1 << index) ? [name] : []));
-    return lists[mask];
-  };
+const PATHS = ["GRAPH", "VECTOR", "LEXICAL", "PINNED"] as const satisfies CandidatePath[];
+
+/** The paths of a mask; candidates of the same paths share one list. */
+function pathLists(): (mask: number) => readonly CandidatePath[] {
+  const lists: (readonly CandidatePath[])[] = [];
+  return (mask) => (lists[mask] ??= PATHS.filter((_, bit) => mask & (1 << bit)));
 }
 
 /** A word said once is indexed in five turns: its own and two on each side. */
@@ -395,21 +425,12 @@ function beyondHalf(share: number): number {
   return Math.min(1, Math.max(0, (share - 0.5) / 0.3));
 }
 
-function keysOf(hits: readonly Hit[]): ReadonlySet<NodeKey> {
-  return new Set(hits.map(({ key }) => key));
-}
-
-function scores(hits: readonly Hit[]): ReadonlyMap<NodeKey, number> {
-  return new Map(hits.map(({ key, score }) => [key, Math.max(0, score)]));
-}
-
 /** In single precision, like cosines: more digits would only make receipts larger. */
-function rescaled(hits: readonly Hit[]): ReadonlyMap<NodeKey, number> {
+function rescaled(hits: readonly Hit[]): (score: number) => number {
   const values = hits.map(({ score }) => score);
   const min = Math.min(...values);
   const range = Math.max(...values) - min;
-  const share = (score: number) => (range === 0 ? 1 : Math.fround((score - min) / range));
-  return new Map(hits.map(({ key, score }) => [key, share(score)]));
+  return (score) => (range === 0 ? 1 : Math.fround((score - min) / range));
 }
 
 export type FilterRules = {

@@ -181,11 +181,11 @@ function judged(
   const { likeQuestions } = modelRules(embedder.identity.model);
   const cosineOf = ({ semanticScore }: ResultCandidate) =>
     semanticScore === undefined ? undefined : onScale(likeQuestions, semanticScore);
-  const others = ranking.filter(({ key }) => key !== results[0]?.key);
-  const next = others.reduce<number | undefined>((most, other) => {
-    const cosine = cosineOf(other);
-    return cosine === undefined ? most : Math.max(most ?? 0, cosine);
-  }, undefined);
+  let next: number | undefined;
+  for (const other of ranking) {
+    const cosine = other.key === results[0]?.key ? undefined : cosineOf(other);
+    if (cosine !== undefined) next = Math.max(next ?? 0, cosine);
+  }
   const strengths = strengthsOf(
     query,
     results.map((result) => {
@@ -216,6 +216,7 @@ function judgedByTime(
 
 /** A newer result ranked ahead of a strong one is strong too. */
 function withSuccessors(results: readonly ResultCandidate[]): readonly ResultCandidate[] {
+  if (!results.some(({ behind }) => behind !== undefined)) return results;
   const behind = new Map(results.map((result) => [result.node.id, result.behind]));
   const strong = new Set<Uuid>();
   for (const { node, strength } of results) {

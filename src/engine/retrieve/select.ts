@@ -50,6 +50,7 @@ function skipsFloor(
 /** Keeps what reaches the floor, up to the caps and the limit. Both sides of a dispute are kept, or neither; an outdated memory only with what outdates it. */
 export function select(given: readonly ResultCandidate[], rules: SelectionRules): Selection {
   const minScoreSkipped = skipsFloor(given, rules);
+  if (takesAll(given, rules)) return { results: given, excluded: [], minScoreSkipped };
   const isFloored = (rules.minScore ?? 0) > 0 && rules.fusion !== "weighted";
   const ranking = isFloored ? withRelevanceOfOlder(given) : given;
   const floor = minScoreSkipped ? undefined : rules.minScore;
@@ -97,6 +98,14 @@ function withRelevanceOfOlder(ranking: readonly ResultCandidate[]): readonly Res
         const relevance = Math.max(own, relevances.get(candidate.node.id) ?? own);
         return relevance === own ? candidate : { ...candidate, semanticRelevance: relevance };
       });
+}
+
+function takesAll(
+  { length }: readonly ResultCandidate[],
+  { minScore, limit = length, maxPerSource, maxPerEvidence }: SelectionRules,
+): boolean {
+  const isCapped = (maxPerSource ?? maxPerEvidence) !== undefined;
+  return (minScore ?? 0) === 0 && limit >= length && !isCapped;
 }
 
 class Kept {

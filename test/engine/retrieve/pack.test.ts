@@ -176,6 +176,23 @@ describe("a line of the context", () => {
     "12026-03-02 we met",
   ];
 
+  test("of a memory that was shown before says what is so this time", () => {
+    const tea = record(1, "I like tea");
+    const line = (given: Partial<ResultCandidate>, citations = false) => {
+      const settings = { contextCitations: citations };
+      return pack([{ ...tea, ...given }], tokenizer, rules(500, settings)).renderedContext;
+    };
+    const plain = line({});
+    const olderThan = { nodeId: record(2, "").node.id, at: instant("2026-05-01T10:00") };
+
+    expect(plain).toEndWith('\n- "I like tea"');
+    expect(line({ olderThan })).toEndWith(
+      '\n- [older than a record of 2026-05-01 10:00] "I like tea"',
+    );
+    expect(line({}, true)).toEndWith('\n- [m1] "I like tea"');
+    expect(line({})).toBe(plain);
+  });
+
   test.each(STATED)("does not repeat the date of %j", (content) => {
     expect(lineOf(content, { eventTime: instant("2026-03-02T12:05") })).toStartWith('- "');
   });

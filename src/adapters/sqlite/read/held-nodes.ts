@@ -50,10 +50,11 @@ export class HeldNodes implements Held {
     const state = this.#readState();
     if (state === undefined || state !== this.#state) this.clear();
     this.#state = state;
-    const found = keys.flatMap((key) => {
+    const found: KeyedNode<number>[] = [];
+    for (const key of keys) {
       const held = this.#nodes.get(key);
-      return held?.node.userId === userId ? held : [];
-    });
+      if (held?.node.userId === userId) found.push(held);
+    }
     const since = this.#cleared;
     return { found, hold: (nodes: readonly KeyedNode<number>[]) => this.#hold(nodes, since) };
   }

@@ -12,7 +12,6 @@ import type { Uuid } from "../../../lib/uuid.ts";
 import type { Tokenizer } from "../../../ports/models.ts";
 import { phrase } from "../analyze.ts";
 import type { MemoryBundle, PackedRecord, ResultCandidate, VisibleBinding } from "../api.ts";
-import { byScore } from "../score/score.ts";
 import {
   contextHeader,
   isoTime,
@@ -45,7 +44,8 @@ export type PlacedRecord = MeteredLine & {
 };
 
 type PackingOutcome = {
-  readonly results: readonly ResultCandidate[];
+  /** The results by score. */
+  readonly sorted: readonly ResultCandidate[];
   readonly tokenizer: Tokenizer;
   readonly rules: PackRules;
   readonly format: LineFormat;
@@ -83,10 +83,7 @@ export function toBundle(outcome: PackingOutcome): MemoryBundle {
     coverageNotice: meter === undefined ? undefined : rules.notice,
     contextGuidance: guidance?.text,
   };
-  const excludedIds = [...outcome.results]
-    .sort(byScore)
-    .map(({ node }) => node.id)
-    .filter((id) => !included.has(id));
+  const excludedIds = outcome.sorted.map(({ node }) => node.id).filter((id) => !included.has(id));
   const tokensUsed = guidance?.total ?? meter?.total ?? 0;
   return {
     ...parts,

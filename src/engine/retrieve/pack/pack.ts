@@ -16,12 +16,14 @@ import { type PackRules, type PlacedRecord, toBundle } from "./bundle.ts";
 import {
   contextHeader,
   createLineCounter,
+  knownLines,
   type LevelForm,
   type LineFormat,
   type PackItem,
   packItem,
   requiresText,
   seenTags,
+  showsReferences,
   showsText,
   statusTags,
   storedTime,
@@ -60,34 +62,39 @@ export function pack(
   });
   const available = Math.max(0, rules.tokenBudget - settings.overheadTokens);
   // Without the notice the records would seem complete.
-  const frame = { results, tokenizer, rules, format, available };
+  const sorted = results.toSorted(byScore);
+  const frame = { sorted, tokenizer, rules, format, available };
   const mustHaveText = requiresText({ format: format.name, minFidelity: rules.minFidelity });
-  const isBlank = ({ node }: ResultCandidate) => mustHaveText && node.content.trim() === "";
-  const ranks = packingRanks(results, settings.sessionContextPacking);
-  const references = referencesOf(results);
+  const blank = new Set(
+    results.flatMap(({ node }) => (mustHaveText && node.content.trim() === "" ? [node.id] : [])),
+  );
+  const rankOf = packingRanks(results, settings.sessionContextPacking);
+  const references = showsReferences(format) ? referencesOf(results) : undefined;
   const count = createLineCounter(tokenizer);
+  const known = knownLines(tokenizer.name);
   const windows =
     settings.sessionContextPacking === "adjacent"
       ? windowPlaces(results)
       : new Map<Uuid, WindowPlace>();
   const { kept, repeats, folded } = withoutCopies(
-    results.filter((candidate) => !isBlank(candidate)),
-    ranks,
+    blank.size === 0 ? sorted : sorted.filter(({ node }) => !blank.has(node.id)),
+    rankOf,
     windows,
   );
   const weak = rules.keepsWeak ? new Set<Uuid>() : farBehind(results);
-  const told = kept.filter(({ node }) => !weak.has(node.id));
+  const told = weak.size === 0 ? kept : kept.filter(({ node }) => !weak.has(node.id));
   const stored = storedTimes(told);
+  const lineRules = { ...rules, format };
   const items = told.map((candidate) => {
     const { id } = candidate.node;
     const given = {
       candidate,
-      reference: references.get(id) ?? "",
-      rank: ranks.get(id) ?? 0,
+      reference: references?.get(id) ?? "",
+      rank: rankOf(candidate),
       repeats: repeats.get(id),
       stored: stored.get(id),
     };
-    return packItem(given, { ...rules, format }, count);
+    return packItem(given, lineRules, count, known);
   });
   const neededTokens = () => leastBudget(meter, items, settings.overheadTokens);
   if (meter.total > available) {
@@ -95,12 +102,11 @@ export function pack(
   }
   const leftOut = new Filling(meter, new PackingQueue(items, settings.multipathOrdering), {
     available,
-    disputed: disputedItems(items),
+    disputed: disputedItems(items, told),
     windows,
     newerOf: newerItems(items, folded),
     folds: format.name === "reader" && settings.foldRepeatedText,
   }).fill();
-  const blank = new Set(results.filter(isBlank).map(({ node }) => node.id));
   return toBundle({
     ...frame,
     meter,
@@ -132,9 +138,11 @@ function newerItems(
   items: readonly PackItem[],
   folded: ReadonlyMap<Uuid, Uuid>,
 ): ReadonlyMap<Uuid, PackItem> {
+  const outdated = items.filter(({ candidate }) => candidate.olderThan !== undefined);
+  if (outdated.length === 0) return new Map();
   const byId = new Map(items.map((item) => [item.candidate.node.id, item]));
   return new Map(
-    items.flatMap(({ candidate: { node, olderThan } }) => {
+    outdated.flatMap(({ candidate: { node, olderThan } }) => {
       const id = olderThan && (folded.get(olderThan.nodeId) ?? olderThan.nodeId);
       const newer = id === undefined ? undefined : byId.get(id);
       return newer === undefined ? [] : [[node.id, newer] as const];
@@ -158,8 +166,12 @@ type Disputed = {
   readonly sides: ReadonlyMap<Uuid, Uuid>;
 };
 
-function disputedItems(items: readonly PackItem[]): Disputed {
-  const sides = otherSides(items.map(({ candidate }) => candidate));
+function disputedItems(
+  items: readonly PackItem[],
+  candidates: readonly ResultCandidate[],
+): Disputed {
+  const sides = otherSides(candidates);
+  if (sides.size === 0) return { sides, items: new Map() };
   const disputed = items.filter(({ candidate }) => sides.has(candidate.node.id));
   return { sides, items: new Map(disputed.map((item) => [item.candidate.node.id, item])) };
 }
@@ -367,11 +379,12 @@ class PackingQueue {
   /** The last item that was returned by worth. */
   #passed: Valued | undefined;
 
+  /** @param items best first */
   constructor(items: readonly PackItem[], ordering: MultipathOrdering) {
     this.#ordering = ordering;
-    const best = (a: PackItem, b: PackItem) => a.rank - b.rank || byScore(a.candidate, b.candidate);
-    const ordinary = items.filter(({ rank }) => rank === ORDINARY_RANK).sort(best);
-    this.#first = items.filter(({ rank }) => rank !== ORDINARY_RANK).sort(best);
+    const ordinary = items.filter(({ rank }) => rank === ORDINARY_RANK);
+    this.#first = items.filter(({ rank }) => rank !== ORDINARY_RANK);
+    this.#first.sort((a, b) => a.rank - b.rank);
     if (ordering === "score") this.#first.push(...ordinary.splice(0));
     const head = ordering === "balanced" ? headOf(items) : undefined;
     if (head?.rank === ORDINARY_RANK) this.#first.push(head);
@@ -412,13 +425,18 @@ class PackingQueue {
     const valued = { item, worth: this.#worth(item, Math.max(1, tokens)) };
     // It was too large at its turn.
     if (this.#passed !== undefined && compareWorth(valued, this.#passed) < 0) return;
-    const place = this.#counted.findIndex((other) => compareWorth(valued, other) < 0);
-    this.#counted.splice(place < 0 ? this.#counted.length : place, 0, valued);
+    let [place, end] = [0, this.#counted.length];
+    while (place < end) {
+      const middle = (place + end) >> 1;
+      const other = this.#counted[middle];
+      if (other !== undefined && compareWorth(valued, other) < 0) end = middle;
+      else place = middle + 1;
+    }
+    this.#counted.splice(place, 0, valued);
   }
 
   #worth({ candidate }: PackItem, tokens: number): number {
-    const exponent = this.#ordering === "density" ? 1 : 0.25;
-    return candidate.compositeScore / tokens ** exponent;
+    return candidate.compositeScore / (this.#ordering === "density" ? tokens : rootOf(tokens));
   }
 
   /** A negative score gains from length, so the lowest cost is not a bound. */
@@ -426,6 +444,13 @@ class PackingQueue {
     if (item.candidate.compositeScore < 0) return 0;
     return this.#worth(item, Math.max(1, item.full.least));
   }
+}
+
+/** Fourth roots of small numbers. */
+const roots: readonly number[] = Array.from({ length: 1024 }, (_, number) => number ** 0.25);
+
+function rootOf(tokens: number): number {
+  return roots[tokens] ?? tokens ** 0.25;
 }
 
 /** The best item without a claim of its own. */
@@ -452,20 +477,27 @@ type WithoutCopies = {
   readonly folded: ReadonlyMap<Uuid, Uuid>;
 };
 
-/** Keeps the best of candidates whose lines would be equal in the same place. Sides of a dispute and members of windows stay. */
+/**
+ * Keeps the best of candidates whose lines would be equal in the same place. Sides of a dispute and members of windows stay.
+ * @param candidates best first, as are those that are kept
+ */
 function withoutCopies(
   candidates: readonly ResultCandidate[],
-  ranks: ReadonlyMap<Uuid, number>,
+  rankOf: (candidate: ResultCandidate) => number,
   windows: ReadonlyMap<Uuid, WindowPlace>,
 ): WithoutCopies {
+  const texts = candidates.map(textOf);
   const times = new Map<string, number>();
-  for (const text of candidates.map(textOf)) times.set(text, (times.get(text) ?? 0) + 1);
+  for (const text of texts) times.set(text, (times.get(text) ?? 0) + 1);
+  if (times.size === candidates.length) {
+    return { kept: candidates, repeats: new Map(), folded: new Map() };
+  }
   const kept = new Map<string, ResultCandidate>();
   const repeats = new Map<Uuid, number>();
   const folded = new Map<Uuid, Uuid>();
-  for (const candidate of [...candidates].sort(byScore)) {
+  for (const [index, candidate] of candidates.entries()) {
     const { node, contradictsId, olderThan, became } = candidate;
-    const text = textOf(candidate);
+    const text = texts[index] ?? "";
     const staysAlone =
       times.get(text) === 1 ||
       isTooLongForContext(node) ||
@@ -480,7 +512,7 @@ function withoutCopies(
       text,
       [node.scope, node.sourceType, storedSpeaker(node.metadata), node.eventTime],
       [statusTags(node), seenTags(node), validityLabel(node), olderThan?.nodeId, became],
-      [sectionOf(node), ranks.get(node.id)],
+      [sectionOf(node), rankOf(candidate)],
     ]);
     const first = kept.get(key);
     if (first === undefined) kept.set(key, candidate);
@@ -500,16 +532,20 @@ function textOf({ node }: ResultCandidate): string {
 /** Best candidates that are compared. */
 const COMPARED = 20;
 
-/** When memories were stored that differ in a value and show no time; the reader can decide by it. */
+/**
+ * When memories were stored that differ in a value and show no time; the reader can decide by it.
+ * @param candidates best first
+ */
 function storedTimes(candidates: readonly ResultCandidate[]): ReadonlyMap<Uuid, Instant> {
   const compared = candidates
+    .values()
     .filter(({ node }) => node.lifecycleState !== "contested" && !isOfConversation(node))
-    .sort(byScore)
-    .slice(0, COMPARED)
+    .take(COMPARED)
     .flatMap((candidate) => {
       const statement = statementOf(candidate.node);
       return statement === undefined ? [] : [{ ...candidate, statement }];
-    });
+    })
+    .toArray();
   const times = new Map<Uuid, Instant>();
   const tell = ({ node, olderThan }: ResultCandidate) => {
     if (node.eventTime === undefined && olderThan === undefined) times.set(node.id, node.createdAt);
@@ -529,12 +565,11 @@ function storedTimes(candidates: readonly ResultCandidate[]): ReadonlyMap<Uuid, 
   return times;
 }
 
-/** Whether `outer` shows all of `inner`: same event and status, its text, and at least its times and speaker. */
+/** Whether `outer` shows all of `inner`, which cites the same event: its text and status, and at least its times and speaker. */
 function foldsInto(inner: MemoryNode, outer: MemoryNode): boolean {
   const text = inner.content.trim();
   return (
     text !== "" &&
-    inner.evidenceRefs.some((event) => outer.evidenceRefs.includes(event)) &&
     outer.content.includes(text) &&
     statusTags(inner).join() === statusTags(outer).join() &&
     sameOrNone(inner.eventTime, outer.eventTime) &&
@@ -563,20 +598,23 @@ class FoldIndex<R extends { readonly node: MemoryNode }> {
 
   /** A record that shows all of the memory. */
   hostOf(node: MemoryNode): R | undefined {
-    return this.#sharing(node).find((record) => foldsInto(node, record.node));
+    for (const event of node.evidenceRefs) {
+      for (const record of this.#byEvent.get(event) ?? []) {
+        if (foldsInto(node, record.node)) return record;
+      }
+    }
+    return undefined;
   }
 
   /** Other records that the memory contains. */
-  heldBy(node: MemoryNode): readonly R[] {
-    return this.#sharing(node).filter(
-      (record) => record.node.id !== node.id && foldsInto(record.node, node),
-    );
-  }
-
-  #sharing(node: MemoryNode): R[] {
-    return [
-      ...new Set(node.evidenceRefs.flatMap((event) => [...(this.#byEvent.get(event) ?? [])])),
-    ];
+  heldBy(node: MemoryNode): ReadonlySet<R> {
+    const held = new Set<R>();
+    for (const event of node.evidenceRefs) {
+      for (const record of this.#byEvent.get(event) ?? []) {
+        if (record.node.id !== node.id && foldsInto(record.node, node)) held.add(record);
+      }
+    }
+    return held;
   }
 }
 
@@ -585,6 +623,7 @@ type WindowPlace = { readonly triggerId: Uuid; readonly offset: number };
 
 /** Candidates with a position in a window. */
 function windowPlaces(candidates: readonly ResultCandidate[]): ReadonlyMap<Uuid, WindowPlace> {
+  if (!candidates.some(({ sessionLink }) => sessionLink !== undefined)) return new Map();
   const ids = new Set(candidates.map(({ node }) => node.id));
   const places = new Map<Uuid, WindowPlace>();
   for (const { node, sessionLink } of candidates) {

@@ -287,7 +287,6 @@ type LevelRules = {
 };
 
 const LEVELS_WITH_TEXT: readonly RepresentationLevel[] = ["full", "prose", "structured"];
-const READER_LEVELS: readonly RepresentationLevel[] = ["full", "prose"];
 
 /** Whether a level shows the text of a memory. */
 export function showsText(level: RepresentationLevel): boolean {
@@ -304,11 +303,11 @@ export function levelTexts(
   node: MemoryNode,
   rules: LevelRules,
 ): readonly { readonly level: RepresentationLevel; readonly text: string }[] {
+  // A reader gets texts, and they are the same at each level.
+  if (rules.format === "reader") return [{ level: "full", text: textAt(node, "full") }];
   const lowest = REPRESENTATION_LEVELS.indexOf(rules.minFidelity);
-  const allowed = rules.format === "reader" ? READER_LEVELS : REPRESENTATION_LEVELS;
   const texts: { level: RepresentationLevel; text: string }[] = [];
   for (const level of REPRESENTATION_LEVELS.slice(0, lowest + 1)) {
-    if (!allowed.includes(level)) continue;
     const text = textAt(node, level);
     if (texts.some((higher) => higher.text === text)) continue;
     texts.push({ level, text });
@@ -357,7 +356,25 @@ export type PackItem = {
   readonly least: number;
 };
 
-/** Writes and counts lazily. */
+/** UTF-16 units of a text whose line is kept. */
+const KEPT_CHARS = 2000;
+/** Tokens that a line for readers has at least besides its text. */
+const LEAST_AROUND = 2;
+
+/** What is known of the line of a memory that nothing else in its context changes, as long as the memory is held. */
+type KnownLine = { readonly least: number; line: CountedLine | undefined };
+type KnownLines = WeakMap<MemoryNode, KnownLine>;
+const linesByTokenizer = new Map<string, KnownLines>();
+
+/** The lines that are known to a tokenizer. */
+export function knownLines(tokenizer: string): KnownLines {
+  return linesByTokenizer.getOrInsertComputed(tokenizer, () => new WeakMap());
+}
+
+/**
+ * Writes and counts lazily.
+ * @param known as of `knownLines`
+ */
 export function packItem(
   given: Pick<PackItem, "candidate" | "reference" | "rank" | "repeats" | "stored">,
   rules: Omit<LevelRules, "format"> & {
@@ -365,37 +382,58 @@ export function packItem(
     readonly tokenBudget?: number;
   },
   count: LineCounter,
+  known: KnownLines = new WeakMap(),
 ): PackItem {
-  const { node, olderThan, became } = given.candidate;
+  const { candidate, reference, rank, repeats, stored } = given;
+  const { node, olderThan, became } = candidate;
+  const { format } = rules;
   const isTooLong = isTooLongForContext(node);
-  const around = leastTokensAround(given, rules.format);
-  const form = (level: RepresentationLevel, text: string): LevelForm => {
-    let counted: CountedLine | undefined;
-    const write = (): CountedLine => {
-      const { reference, repeats, stored } = given;
-      const shown = { level, text, reference, olderThan, became, repeats, stored };
-      const line = recordLine(node, shown, rules.format);
-      return { ...line, tokens: count(line) };
-    };
+  const around = leastTokensAround(given, format);
+  const write = (level: RepresentationLevel, text: string): CountedLine => {
+    const shown = { level, text, reference, olderThan, became, repeats, stored };
+    const line = recordLine(node, shown, format);
+    return { ...line, tokens: count(line) };
+  };
+  const form = (level: RepresentationLevel, text: string, kept?: KnownLine): LevelForm => {
+    const line = kept ?? { line: undefined };
+    const isEndless = text.length > LIMITS.contextTextChars || (isTooLong && showsText(level));
+    const least = () => leastTokens(text, rules.tokenBudget) + around;
     return {
       level,
       text,
-      least:
-        text.length > LIMITS.contextTextChars || (isTooLong && showsText(level))
-          ? Number.POSITIVE_INFINITY
-          : leastTokens(text, rules.tokenBudget) + around,
-      line: () => {
-        counted ??= write();
-        return counted;
-      },
+      least: kept?.least ?? (isEndless ? Number.POSITIVE_INFINITY : least()),
+      line: () => (line.line ??= write(level, text)),
     };
   };
-  const full = form("full", node.content);
-  const lower = levelTexts(node, { ...rules, format: rules.format.name })
-    .filter(({ level }) => level !== "full")
-    .map(({ level, text }) => form(level, text));
-  const forms = [full, ...lower];
-  return { ...given, full, forms, least: Math.min(...forms.map(({ least }) => least)) };
+  const full = form("full", node.content, keptLine(given, format, known));
+  const forms = [full];
+  let { least } = full;
+  // A reader gets texts, which are the same at each level.
+  if (format.name !== "reader") {
+    for (const { level, text } of levelTexts(node, { ...rules, format: format.name }).slice(1)) {
+      const lower = form(level, text);
+      forms.push(lower);
+      least = Math.min(least, lower.least);
+    }
+  }
+  return { candidate, reference, rank, repeats, stored, full, forms, least };
+}
+
+/** Undefined for a line that is not kept. */
+function keptLine(
+  { candidate: { node, olderThan, became }, repeats, stored }: Parameters<typeof packItem>[0],
+  { name, citations }: LineFormat,
+  known: KnownLines,
+): KnownLine | undefined {
+  const isKept = name === "reader" && !citations && node.content.length <= KEPT_CHARS;
+  if (!isKept || isTooLongForContext(node)) return undefined;
+  let kept = known.get(node);
+  if (kept === undefined) {
+    kept = { least: leastTokens(node.content) + LEAST_AROUND, line: undefined };
+    known.set(node, kept);
+  }
+  const isPlain = (olderThan ?? became ?? repeats ?? stored) === undefined;
+  return isPlain ? kept : { ...kept, line: undefined };
 }
 
 /** Lower bound of the tokens besides the text. */
@@ -403,7 +441,7 @@ function leastTokensAround(
   { candidate, reference }: Pick<PackItem, "candidate" | "reference">,
   format: LineFormat,
 ): number {
-  if (format.name === "reader") return 2;
+  if (format.name === "reader") return LEAST_AROUND;
   return leastTokens(
     recordLine(candidate.node, { level: "full", text: "", reference }, format).body,
   );

@@ -18,19 +18,20 @@ export const ORDINARY_RANK = 2 * ORDINARY;
 export function packingRanks(
   candidates: readonly ResultCandidate[],
   sessionContextPacking: PackingSettings["sessionContextPacking"],
-): ReadonlyMap<Uuid, number> {
-  const tiers = new Map(candidates.map((candidate) => [candidate.node.id, tierOf(candidate)]));
-  const rankOf = ({ sessionLink }: ResultCandidate, tier: number): number => {
-    if (tier < ORDINARY || sessionContextPacking === undefined) return 2 * tier;
+): (candidate: ResultCandidate) => number {
+  const isLinked =
+    sessionContextPacking !== undefined &&
+    candidates.some(({ sessionLink }) => sessionLink !== undefined);
+  const tiers = new Map(
+    isLinked ? candidates.map((candidate) => [candidate.node.id, tierOf(candidate)]) : [],
+  );
+  return (candidate) => {
+    const tier = tierOf(candidate);
+    if (tier < ORDINARY || !isLinked) return 2 * tier;
+    const { sessionLink } = candidate;
     const trigger = sessionLink === undefined ? undefined : tiers.get(sessionLink.triggerId);
     return trigger === undefined || trigger >= ORDINARY ? ORDINARY_RANK : 2 * trigger + 1;
   };
-  return new Map(
-    candidates.map((candidate) => [
-      candidate.node.id,
-      rankOf(candidate, tiers.get(candidate.node.id) ?? ORDINARY),
-    ]),
-  );
 }
 
 /** An own instruction, a pinned memory or an open task. */
@@ -109,6 +110,9 @@ export class ContextMeter<L extends MeteredLine> {
   /** Tokens of section and record lines with their line breaks. */
   #sum = 0;
   #speakers = 0;
+  /** Tokens before the first section, by whether speakers are named: counted once. */
+  readonly #fronts = new Map<boolean, number>();
+  readonly #headings = new Map<SectionName, number>();
 
   constructor(tokenizer: Tokenizer, frame: ContextFrame) {
     this.#tokenizer = tokenizer;
@@ -126,7 +130,7 @@ export class ContextMeter<L extends MeteredLine> {
 
   /** Without records, of the notice alone. */
   get total(): number {
-    const last = [...this.#sections.values()].at(-1)?.at(-1);
+    const last = this.#lastLines?.at(-1);
     if (last !== undefined) return this.#count(this.#sum, last, this.namesSpeakers);
     return this.#frame.notice === undefined ? 0 : this.#tokenizer.count(this.#frame.notice);
   }
@@ -134,11 +138,9 @@ export class ContextMeter<L extends MeteredLine> {
   /** The total with one more line at a place of its section. */
   totalWith(line: L, place = this.placesIn(line.section)): number {
     const lines = this.#sections.get(line.section);
-    const lastSection = [...this.#sections.keys()].at(-1);
-    const lastLine = [...this.#sections.values()].at(-1)?.at(-1);
-    const isLast =
-      lines === undefined ||
-      (line.section === lastSection && place === this.placesIn(line.section));
+    const last = this.#lastLines;
+    const lastLine = last?.at(-1);
+    const isLast = lines === undefined || (lines === last && place === lines.length);
     return this.#count(
       this.#sum + line.tokens.broken + (lines === undefined ? this.#heading(line.section) : 0),
       isLast || lastLine === undefined ? line : lastLine,
@@ -178,15 +180,24 @@ export class ContextMeter<L extends MeteredLine> {
     this.#sum -= this.#heading(line.section);
   }
 
+  get #lastLines(): readonly L[] | undefined {
+    let last: readonly L[] | undefined;
+    for (const lines of this.#sections.values()) last = lines;
+    return last;
+  }
+
   #count(sum: number, last: L, namesSpeakers: boolean): number {
-    const { notice, header } = this.#frame;
-    const front =
-      (notice === undefined ? 0 : this.#broken(notice)) + this.#broken(header(namesSpeakers));
+    const front = this.#fronts.getOrInsertComputed(namesSpeakers, () => {
+      const { notice, header } = this.#frame;
+      return (
+        (notice === undefined ? 0 : this.#broken(notice)) + this.#broken(header(namesSpeakers))
+      );
+    });
     return front + sum - last.tokens.broken + last.tokens.alone;
   }
 
   #heading(section: SectionName): number {
-    return this.#broken(sectionHeading(section));
+    return this.#headings.getOrInsertComputed(section, () => this.#broken(sectionHeading(section)));
   }
 
   #broken(line: string): number {

@@ -55,9 +55,11 @@ export function score(candidates: readonly Candidate[], context: ScoreContext): 
     .map((entry, index) => {
       const base = formula(entry, index);
       const update = updateOf(entry, base);
+      const { formulaVersion, trace, weights, fusion } = base;
+      const baseNodeId = entry.candidate.node.id;
       const scored: Scored = {
-        compositeScore: base.trace.compositeScore,
-        provenance: { ...base, baseNodeId: entry.candidate.node.id, adjustments: [] },
+        compositeScore: trace.compositeScore,
+        provenance: { formulaVersion, trace, weights, fusion, baseNodeId, adjustments: [] },
       };
       return toResult(entry, update === undefined ? scored : adjusted(scored, update));
     })
@@ -73,7 +75,8 @@ function toResult({ candidate, semantic, signals }: Entry, scored: Scored): Resu
     semanticScore: semantic,
     lexicalScore: candidate.lexical,
     graphProximity: candidate.graph,
-    ...scored,
+    compositeScore: scored.compositeScore,
+    provenance: scored.provenance,
     pathScore: signals.pathScore,
     semanticRelevance: signals.semanticSimilarity,
     trace: scored.provenance.trace,
@@ -272,8 +275,9 @@ function boostRecencies(
   { entries, context, isCurrentState, isUpdate }: Pool,
   { recencyBoost }: ChannelFusion,
 ): readonly number[] | undefined {
+  if (!isCurrentState || recencyBoost === undefined) return undefined;
   const anchor = newestOf(entries.map(({ stated }) => stated));
-  if (!isCurrentState || recencyBoost === undefined || anchor === undefined) return undefined;
+  if (anchor === undefined) return undefined;
   const rule = { anchor, lambda: Math.max(context.weights.recencyLambda, BOOST_LAMBDA) };
   return entries.map((entry) => recency(entry.stated, rule, isUpdate(entry) ? UPDATE_GAIN : 1));
 }
@@ -307,9 +311,11 @@ function poolFactors(
   recencies: readonly number[] | undefined,
 ): (index: number) => Omit<PoolFactors, "tieBreak"> {
   const counted = pool.entries.map(isOnChannel);
+  const isAll = !counted.includes(false);
   const shares: Shares = (value) => {
     const values = pool.entries.map(value);
-    return values.map(shareOfLargest(values.filter((_, index) => counted[index])));
+    const share = shareOfLargest(isAll ? values : values.filter((_, index) => counted[index]));
+    return values.map(share);
   };
   const input = { ...pool, fusion, recencies, shares };
   const factors = FACTORS.flatMap(({ name }) => {
