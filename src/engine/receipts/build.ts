@@ -109,18 +109,16 @@ export function buildReceipt(
 export function buildLean(material: ReceiptMaterial): BuiltReceipt<LeanReceipt> {
   const { metadata, results, filter, packing } = material;
   const packed = packedRecords(material);
-  const candidates = results.flatMap(({ node, ...result }, index) => {
+  const candidates = results.flatMap(({ node, compositeScore, provenance, paths }, index) => {
     const inside = packed.get(node.id);
     const isExplained = index < EXPLAINED;
     if (inside === undefined && !isExplained) return [];
     return {
       nodeId: node.id,
       rank: index + 1,
-      score: Number(result.compositeScore.toPrecision(SCORE_DIGITS)),
+      score: Number(compositeScore.toPrecision(SCORE_DIGITS)),
       ...shownAs(node, inside),
-      reasons: isExplained
-        ? scoreReasons({ nodeId: node.id }, result.provenance, result.paths)
-        : undefined,
+      reasons: isExplained ? scoreReasons({ nodeId: node.id }, provenance, paths) : undefined,
     };
   });
   const receipt: LeanReceipt = {

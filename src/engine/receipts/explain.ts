@@ -416,7 +416,8 @@ function weightedWords(trace: ScoreTrace, weights: ScoringWeights): readonly str
 function factorWords({ trace, weights, fusion }: ScoreProvenance): readonly string[] {
   if (fusion !== undefined) {
     return FACTORS.flatMap(({ name, explain }) => {
-      const factor = shortNumber(fusion[name] ?? 1);
+      const value = fusion[name] ?? 1;
+      const factor = value === 1 ? "1" : shortNumber(value);
       return factor === "1" ? [] : [`times ${factor}: ${explain}`];
     });
   }
