@@ -19,6 +19,7 @@ import { nextTurn } from "../lib/pause.ts";
 import { compareUnits } from "../lib/text.ts";
 import type { Uuid } from "../lib/uuid.ts";
 import type { Browse } from "../ports/store/graph.ts";
+import type { ChangeLog } from "../ports/store/records.ts";
 import type { SearchIndex } from "../ports/store/search-index.ts";
 import type { EngineDeps } from "./deps.ts";
 
@@ -81,9 +82,16 @@ const SETTLES_FROM = 0.4;
 /** Owners kept in memory. */
 const KEPT = 8;
 
+/** Changes of memories after which nothing that is known of entries is used again. */
+const CHANGES = 100;
+/** What `nearNodes` may be wrong by, twice. */
+const INEXACT = 0.02;
+
 type Deps = Pick<
   EngineDeps<
-    Pick<Browse, "browse" | "nodesOf"> & Pick<SearchIndex, "keptEntries" | "nearNodes" | "hasModel">
+    Pick<Browse, "browse" | "nodesOf"> &
+      Pick<ChangeLog, "changesAfter"> &
+      Pick<SearchIndex, "keptEntries" | "nearNodes" | "cosines" | "hasModel">
   >,
   "store" | "embedder" | "tokenizer" | "clock"
 >;
@@ -95,6 +103,9 @@ type Known = {
   /** The newest memories of each part, newest first. */
   readonly parts: Map<OverviewPart, readonly Uuid[]>;
   readonly names: Names;
+  /** Up to `place` in the log of changes, by memory. */
+  readonly judged: Map<Uuid, Judged>;
+  place: number | undefined;
   /** Ends with the reading that is under way. */
   reading: Promise<void>;
 };
@@ -131,7 +142,10 @@ export function createOverviews(deps: Deps) {
 export type Overviews = ReturnType<typeof createOverviews>;
 
 function nothing(): Known {
-  return { after: undefined, parts: new Map(), names: new Names(), reading: Promise.resolve() };
+  const parts = new Map<OverviewPart, readonly Uuid[]>();
+  const judged = new Map<Uuid, Judged>();
+  const reading = Promise.resolve();
+  return { after: undefined, parts, names: new Names(), judged, place: undefined, reading };
 }
 
 /** Reads what was stored since, in any state, since a memory may be restored. */
@@ -158,6 +172,17 @@ function read({ parts, names }: Known, node: MemoryNode): void {
   if (node.content.length <= OVERVIEW_READS) names.add(node);
 }
 
+function candidatesOf(known: Known): readonly Candidate[] {
+  return OVERVIEW_PARTS.flatMap((part): readonly Candidate[] => {
+    if (part !== "people") {
+      const newest = known.parts.get(part) ?? [];
+      return newest.map((id) => ({ part, ids: [id], name: undefined, memories: undefined }));
+    }
+    const names = known.names.list().slice(0, MOST.people * SPARE);
+    return names.map(({ about, ...named }) => ({ part, ids: about, ...named }));
+  });
+}
+
 async function choose(
   deps: Deps,
   userId: string,
@@ -166,32 +191,43 @@ async function choose(
 ): Promise<readonly Chosen[]> {
   const { store, clock } = deps;
   const now = clock.now();
-  const listed = OVERVIEW_PARTS.flatMap((part): readonly Candidate[] => {
-    if (part !== "people") {
-      const newest = known.parts.get(part) ?? [];
-      return newest.map((id) => ({ part, ids: [id], name: undefined, memories: undefined }));
-    }
-    const names = known.names.list().slice(0, MOST.people * SPARE);
-    return names.map(({ about, ...named }) => ({ part, ids: about, ...named }));
-  });
+  const listed = candidatesOf(known);
   const ids = new Set(listed.flatMap((one) => one.ids));
   const { items } = await store.nodesOf(userId, [...ids]);
-  const active = items.filter((node) => counts(node, now, scopes));
-  const fates = await fatesOf(deps, userId, active);
-  const current = new Map(
-    active.filter(({ id }) => fates.get(id) !== "replaced").map((node) => [node.id, node]),
+  const active = new Map(
+    items.filter((node) => counts(node, now, scopes)).map((node) => [node.id, node]),
   );
+  const hasModel = await store.hasModel(deps.embedder.identity);
+  if (hasModel) await judgeAgain(deps, userId, known, ids);
+  const fateOf = async (node: MemoryNode) =>
+    hasModel ? await fateNow(deps, userId, known, node) : undefined;
   const old = addDays(now, -TASK_DAYS) ?? now;
-  const isOpen = (node: MemoryNode) => !fates.has(node.id) && statedTime(node) >= old;
   const seen = new Map<OverviewPart, number>();
-  return listed.flatMap(({ ids: candidates, ...rest }): Chosen[] => {
+  const chosen: Chosen[] = [];
+  for (const { ids: candidates, ...rest } of listed) {
     const count = seen.get(rest.part) ?? 0;
-    const node = candidates.map((id) => current.get(id)).find((one) => one !== undefined);
-    if (node === undefined || count >= MOST[rest.part]) return [];
-    if (rest.part === "tasks" && !isOpen(node)) return [];
+    if (count >= MOST[rest.part]) continue;
+    const nodes = candidates.flatMap((id) => active.get(id) ?? []);
+    const found = await firstKept(nodes, fateOf);
+    if (found === undefined) continue;
+    const { node, fate } = found;
+    if (rest.part === "tasks" && (fate !== undefined || statedTime(node) < old)) continue;
     seen.set(rest.part, count + 1);
-    return [{ ...rest, node }];
-  });
+    chosen.push({ ...rest, node });
+  }
+  return chosen;
+}
+
+/** The first one that no later memory replaces. */
+async function firstKept(
+  nodes: readonly MemoryNode[],
+  fateOf: (node: MemoryNode) => Promise<Fate | undefined>,
+) {
+  for (const node of nodes) {
+    const fate = await fateOf(node);
+    if (fate !== "replaced") return { node, fate };
+  }
+  return undefined;
 }
 
 function counts(node: MemoryNode, now: Instant, scopes: readonly Scope[] | undefined): boolean {
@@ -207,44 +243,78 @@ function counts(node: MemoryNode, now: Instant, scopes: readonly Scope[] | undef
 
 type Fate = "replaced" | "settled";
 
-/** Memories that a later one replaces, and tasks that a later one takes up. */
-async function fatesOf(
-  { store, embedder }: Deps,
+/** Whether a later memory replaces one, or takes up a task; and the least cosine of a new one that may change this. */
+type Judged = {
+  readonly fate: Fate | undefined;
+  readonly vector: Float32Array;
+  readonly least: number;
+};
+
+/** Drops what changes since may have made wrong: of a few new memories, what one of them is near to; else all. */
+async function judgeAgain(
+  { store }: Deps,
   userId: string,
-  nodes: readonly MemoryNode[],
-): Promise<ReadonlyMap<Uuid, Fate>> {
-  const fates = new Map<Uuid, Fate>();
-  if (!(await store.hasModel(embedder.identity))) return fates;
-  const { likeMemories } = modelRules(embedder.identity.model);
+  known: Known,
+  listed: ReadonlySet<Uuid>,
+): Promise<void> {
+  const after = known.place;
+  const page = await store.changesAfter({ userId, after, limit: CHANGES });
+  const isGrown = page.items.every(({ was, state }) => was === undefined && state !== undefined);
+  const isFew = after !== undefined && page.newest >= after && !page.hasMore;
+  if (!(isGrown && isFew)) known.judged.clear();
+  known.place = page.newest;
+  for (const id of known.judged.keys()) if (!listed.has(id)) known.judged.delete(id);
+  if (page.items.length === 0 || known.judged.size === 0) return;
   const entries = await store.keptEntries(
     userId,
-    nodes.map(({ id }) => id),
+    page.items.map(({ nodeId }) => nodeId),
   );
-  for (const node of nodes) {
-    const statement = statementOf(node);
-    const vector = entries.get(node.id)?.vector;
-    if (statement === undefined || vector === undefined) continue;
-    const question = { userId, scope: node.scope, count: NEAR };
-    const later = await store.nearNodes(vector, question, (near) =>
-      near.filter(({ node: other }) => other.id !== node.id && isLater(other, node)),
-    );
-    for (const { node: other, cosine } of later) {
-      const newer = statementOf(other);
-      if (newer === undefined) continue;
-      const fate = fateOf(
+  const keys = Array.from(entries.values(), ({ key }) => key);
+  for (const [id, { vector, least }] of known.judged) {
+    const near = await store.cosines(vector, userId, keys);
+    if (near.some(({ score }) => score >= least)) known.judged.delete(id);
+  }
+}
+
+/** Of a memory that a later one replaces, or of a task that a later one takes up. */
+async function fateNow(
+  { store, embedder }: Deps,
+  userId: string,
+  known: Known,
+  node: MemoryNode,
+): Promise<Fate | undefined> {
+  const judged = known.judged.get(node.id);
+  if (judged !== undefined) return judged.fate;
+  const { place } = known;
+  const statement = statementOf(node);
+  const vector = (await store.keptEntries(userId, [node.id])).get(node.id)?.vector;
+  if (statement === undefined || vector === undefined) return undefined;
+  const { likeMemories } = modelRules(embedder.identity.model);
+  let least = Number.NEGATIVE_INFINITY;
+  const question = { userId, scope: node.scope, count: NEAR };
+  const later = await store.nearNodes(vector, question, (near) => {
+    if (near.length >= NEAR) least = Math.min(...near.map(({ cosine }) => cosine)) - INEXACT;
+    return near.filter(({ node: other }) => other.id !== node.id && isLater(other, node));
+  });
+  let fate: Fate | undefined;
+  for (const { node: other, cosine } of later) {
+    const newer = statementOf(other);
+    if (newer === undefined || fate === "replaced") continue;
+    fate =
+      fateBy(
         { node: other, statement: newer },
         { node, statement },
         onScale(likeMemories, cosine),
-      );
-      if (fate !== undefined && fates.get(node.id) !== "replaced") fates.set(node.id, fate);
-    }
+      ) ?? fate;
   }
-  return fates;
+  // Meanwhile what is known may be of a later place.
+  if (known.place === place) known.judged.set(node.id, { fate, vector, least });
+  return fate;
 }
 
 type Stated = { readonly node: MemoryNode; readonly statement: Statement };
 
-function fateOf(newer: Stated, older: Stated, cosine: number): Fate | undefined {
+function fateBy(newer: Stated, older: Stated, cosine: number): Fate | undefined {
   const isSaid = isOfConversation(newer.node) && isOfConversation(older.node);
   const [one, other] = [newer.statement, older.statement];
   if (replaces(one, other, cosine, isSaid) && !endsAnother(one, other)) return "replaced";

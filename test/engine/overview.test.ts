@@ -90,6 +90,32 @@ test("a preference that a later sentence contradicts, and a task that was taken 
   expect(await shown(engine)).toEqual(["preferences My favourite colour is now blue."]);
 });
 
+test("what comes after an overview was told changes the next one, as of nothing told before", async () => {
+  const engine = await engineOf();
+  for (let count = 0; count < 15; count += 1) await said(engine, `I prefer room ${count}.`);
+  const green = await said(engine, "My favourite colour is green.");
+  const [first] = await shown(engine);
+  const blue = await said(engine, "My favourite colour is now blue.");
+  const second = await shown(engine);
+  await said(engine, "I prefer trains.");
+  const third = await shown(engine);
+  await engine.archive(blue.nodeId);
+  const fourth = await shown(engine);
+  await engine.archive(green.nodeId);
+
+  const told = (text: string) => `preferences ${text}`;
+  expect([first, second[0], second[1]]).toEqual(
+    ["My favourite colour is green.", "My favourite colour is now blue.", "I prefer room 14."].map(
+      told,
+    ),
+  );
+  expect(third).toEqual([told("I prefer trains."), ...second]);
+  expect(fourth.slice(0, 2)).toEqual(
+    ["I prefer trains.", "My favourite colour is green."].map(told),
+  );
+  expect(await shown(engine)).not.toContain(told("My favourite colour is green."));
+});
+
 test("people are named by what stands around their names, with the memory that says who they are", async () => {
   const engine = await engineOf();
   await said(engine, "My sister Carla lives in Bath.");
