@@ -200,5 +200,7 @@ test.each([...READS])("$name: no table is gone through", async ({ read, indexes,
   expect([...new Set(used)]).toEqual(expect.arrayContaining([...indexes]));
   const scans = plans.filter((line) => line.startsWith("SCAN") && !line.includes("VIRTUAL TABLE"));
   expect(scans.filter((line) => !LISTS.test(line) && line !== IN_TIME)).toEqual([]);
-  if (!sorts) expect(plans.filter((line) => line.includes("TEMP B-TREE"))).toEqual([]);
+  // Indexes by time leave out the id: rows of the same instant are sorted.
+  const sorted = plans.filter((line) => /TEMP B-TREE(?! FOR LAST TERM)/.test(line));
+  if (!sorts) expect(sorted).toEqual([]);
 });

@@ -52,8 +52,9 @@ CREATE TABLE events (
   event_time TEXT,
   timestamp TEXT NOT NULL
 ) STRICT;
-CREATE INDEX events_by_owner ON events (owner, timestamp, id);
-CREATE INDEX events_by_session ON events (owner, session_id, timestamp, id) WHERE session_id IS NOT NULL;
+-- Indexes by time have no ids, which would double them: the few rows of one instant are sorted. Packs of earlier builds keep theirs, which do as well.
+CREATE INDEX events_by_owner ON events (owner, timestamp);
+CREATE INDEX events_by_session ON events (owner, session_id, timestamp) WHERE session_id IS NOT NULL;
 
 -- The log is append-only. The insert trigger closes the back door of INSERT OR REPLACE,
 -- which deletes the old row without firing delete triggers.
@@ -120,8 +121,8 @@ CREATE TABLE nodes (
   evidence_refs TEXT NOT NULL,
   pinned INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX nodes_by_owner ON nodes (owner, lifecycle_state, created_at, id);
-CREATE INDEX nodes_by_session ON nodes (owner, session_id, scope, created_at, id) WHERE session_id IS NOT NULL;
+CREATE INDEX nodes_by_owner ON nodes (owner, lifecycle_state, created_at);
+CREATE INDEX nodes_by_session ON nodes (owner, session_id) WHERE session_id IS NOT NULL;
 -- All that is asked of an entity while names are looked for, so that its row is not read.
 CREATE INDEX nodes_entities ON nodes (owner, created_at, id, lifecycle_state, scope, content)
   WHERE node_type = 'entity' AND lifecycle_state IN ('tentative', 'stable', 'contested');
@@ -132,13 +133,13 @@ CREATE INDEX nodes_tasks ON nodes (owner, created_at, id)
 CREATE INDEX nodes_by_type ON nodes (owner, node_type, id);
 
 -- The active nodes of a conversation: who looks for the neighbours of one does not walk over all that were retired.
-CREATE INDEX nodes_in_session ON nodes (owner, session_id, scope, created_at, id)
+CREATE INDEX nodes_in_session ON nodes (owner, session_id, scope, created_at)
   WHERE session_id IS NOT NULL AND lifecycle_state IN ('tentative', 'stable', 'contested');
 
 -- Active nodes by the second in which their retention ends. The text is cut because SQLite rounds a fraction up.
 CREATE INDEX nodes_expiring ON nodes (unixepoch(substr(created_at, 1, 19)) + ttl_days * 86400, owner)
   WHERE ttl_days IS NOT NULL AND pinned = 0 AND lifecycle_state IN ('tentative', 'stable', 'contested');
-CREATE INDEX nodes_by_time ON nodes (created_at, id);
+CREATE INDEX nodes_by_time ON nodes (created_at);
 
 -- All by which memories are counted, so that their rows are not read.
 CREATE INDEX nodes_by_property ON nodes (owner, lifecycle_state, node_type, scope, source_type, epistemic_type);
