@@ -30,7 +30,7 @@ import { drawEdges, retireUnnamed, writeRecords, writeWords } from "./write-reco
 const BATCH = 1000;
 const BATCH_CHARS = 8 * 1024 * 1024;
 /** UTF-16 units after which discarded texts are freed. */
-const FREED_CHARS = 2 * 1024 * 1024;
+const FREED_CHARS = 8 * 1024 * 1024;
 const UNREADABLE_SHOWN = 100;
 /** Of texts that are known to have no secrets. */
 const HARMLESS_CHARS = 200;
