@@ -1,4 +1,4 @@
-import { releaseMemory } from "../lib/pause.ts";
+import { releaseMemory, returnFreed } from "../lib/pause.ts";
 
 const TICK_MS = 5000;
 /** Share of one core below which a server is at rest. */
@@ -9,7 +9,10 @@ const AT_REST = 0.02;
  * @returns ends it
  */
 export function releaseAtRest(): () => void {
-  const tick = createRest(releaseMemory);
+  const tick = createRest(() => {
+    releaseMemory();
+    returnFreed();
+  });
   let before = process.cpuUsage();
   const timer = setInterval(() => {
     const { user, system } = process.cpuUsage(before);

@@ -1,7 +1,7 @@
-import { dlopen } from "bun:ffi";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { EmbeddingModel, Pooling } from "../../domain/embedding-models.ts";
+import { returnFreed } from "../../lib/pause.ts";
 import { streamSafe } from "../../lib/text.ts";
 import { forbidTelemetry } from "../native/no-telemetry.ts";
 import { unitLength } from "./remember.ts";
@@ -45,9 +45,12 @@ export async function loadInference(options: InferenceOptions): Promise<Inferenc
     executionProviders: ["cpu"],
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
+    // It would keep what the longest text needed.
+    enableCpuMemArena: false,
   });
   const { inputs, output, pooling } = model.other === undefined ? model : waysOf(session, model);
   const centre = centreOf(model);
+  // Loading frees copies of the weights, 18 MB.
   returnFreed();
   const tokenIds = (text: string): number[] =>
     encode(streamSafe(text.slice(0, maxTokens * CHARS_PER_TOKEN)));
@@ -75,18 +78,6 @@ export async function loadInference(options: InferenceOptions): Promise<Inferenc
       await session.release();
     },
   };
-}
-
-/** Loading frees copies of the weights, 18 MB, which the C library of Linux would keep. */
-function returnFreed(): void {
-  if (process.platform !== "linux") return;
-  try {
-    const libc = dlopen("libc.so.6", { malloc_trim: { args: ["usize"], returns: "i32" } });
-    libc.symbols.malloc_trim(0);
-    libc.close();
-  } catch {
-    // Another C library.
-  }
 }
 
 const WEIGHTS = "onnx/model_quantized.onnx";

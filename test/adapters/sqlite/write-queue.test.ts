@@ -1,5 +1,6 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadSqliteVec } from "../../../src/adapters/native/load-library.ts";
 import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
@@ -76,6 +77,29 @@ async function holdLock(path: string): Promise<{ release: () => Promise<void> }>
   };
   return { release };
 }
+
+test.if(process.platform === "linux")(
+  "a pack whose log is emptied is not mapped until it is read again",
+  async () => {
+    const pack = filePack(folder());
+    const { store, writer } = await storeWithWriter(pack);
+    await put(store, { content: "one" });
+    const line = `${mainPath(pack.layout)}\n`;
+    const isMapped = () => readFileSync("/proc/self/maps", "utf8").includes(line);
+    const read = () => writer.query("SELECT sum(length(content)) AS sum FROM nodes").get();
+    const log = new LogKeeper(writer, { ...storeOptions(pack), isIdle: () => true });
+    log.begin();
+    expect(log.empty()).toBeTrue();
+    expect(isMapped()).toBeFalse();
+
+    read();
+    expect(isMapped()).toBeTrue();
+    expect(log.empty()).toBeTrue();
+    expect(isMapped()).toBeFalse();
+    expect(read()).toEqual({ sum: 3 });
+    await log.close();
+  },
+);
 
 describe("a full disk", () => {
   test.each([

@@ -83,7 +83,10 @@ export class LogKeeper {
     const file = this.#options.file?.();
     if (file?.isOurs === false) return false;
     const isEmpty = emptyLog(this.#writer, this.#options.layout, this.#isUsed);
-    if (isEmpty) this.#isUsed = false;
+    if (isEmpty) {
+      this.#isUsed = false;
+      unmap(this.#writer);
+    }
     this.#changes = this.#read("SELECT total_changes() AS n");
     file?.accept();
     return isEmpty;
@@ -110,6 +113,14 @@ export class LogKeeper {
   #read(sql: string): number {
     return ask<number>(this.#writer, sql) ?? 0;
   }
+}
+
+/** Mapped pages count as memory of the process, although the system has them anyway; those that are still wanted come back quickly. */
+function unmap(database: Database): void {
+  const bytes = ask<number>(database, "PRAGMA mmap_size") ?? 0;
+  if (bytes === 0) return;
+  database.run("PRAGMA mmap_size = 0");
+  database.run(`PRAGMA mmap_size = ${bytes}`);
 }
 
 /**
