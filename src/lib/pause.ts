@@ -1,5 +1,3 @@
-import { dlopen } from "bun:ffi";
-
 /** Waits. @throws the reason of the signal as soon as it is aborted */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -14,18 +12,6 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
 /** Frees the memory of discarded long texts at once: otherwise dozens of them pile up. */
 export function releaseMemory(): void {
   Bun.gc(true);
-}
-
-/** Returns to the system what native code has freed: the C library of Linux would keep it. */
-export function returnFreed(): void {
-  if (process.platform !== "linux") return;
-  try {
-    const libc = dlopen("libc.so.6", { malloc_trim: { args: ["usize"], returns: "i32" } });
-    libc.symbols.malloc_trim(0);
-    libc.close();
-  } catch {
-    // Another C library.
-  }
 }
 
 /** Yields to the event loop. */

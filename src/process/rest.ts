@@ -1,4 +1,5 @@
-import { releaseMemory, returnFreed } from "../lib/pause.ts";
+import { returnFreed } from "../adapters/embedding/cores.ts";
+import { releaseMemory } from "../lib/pause.ts";
 
 const TICK_MS = 5000;
 /** Share of one core below which a server is at rest. */

@@ -81,3 +81,15 @@ const LOWER: { readonly [Platform in NodeJS.Platform]?: () => void } = {
     kernel.close();
   },
 };
+
+/** Returns to the system what native code has freed: the C library of Linux would keep it. */
+export function returnFreed(): void {
+  if (process.platform !== "linux") return;
+  try {
+    const libc = dlopen("libc.so.6", { malloc_trim: { args: ["usize"], returns: "i32" } });
+    libc.symbols.malloc_trim(0);
+    libc.close();
+  } catch {
+    // Another C library.
+  }
+}

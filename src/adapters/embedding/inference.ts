@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { EmbeddingModel, Pooling } from "../../domain/embedding-models.ts";
-import { returnFreed } from "../../lib/pause.ts";
 import { streamSafe } from "../../lib/text.ts";
 import { forbidTelemetry } from "../native/no-telemetry.ts";
+import { returnFreed } from "./cores.ts";
 import { unitLength } from "./remember.ts";
 import { loadUnigram } from "./unigram.ts";
 
