@@ -6,7 +6,7 @@ import type { Held } from "../../sql/nodes.ts";
 import { ask } from "../connection/ask.ts";
 
 /** UTF-16 units of texts and metadata that are held, counting each memory as at least so many. */
-const ROOM = 8_000_000;
+const ROOM = 12_000_000;
 const NODE = 1000;
 
 /** Counts what changes memories that exist, by any path; a table of this connection alone. */
