@@ -373,7 +373,7 @@ class PackingQueue {
   /** Uncounted, most promising first, starting at `#at`. */
   #open: Valued[];
   #at = 0;
-  /** Best first. */
+  /** Best last. */
   readonly #counted: Valued[] = [];
   #tooLarge: Valued[] = [];
   /** The last item that was returned by worth. */
@@ -399,10 +399,10 @@ class PackingQueue {
     const first = this.#first.shift();
     if (first !== undefined) return first;
     for (;;) {
-      const counted = this.#counted[0];
+      const counted = this.#counted.at(-1);
       const open = this.#open[this.#at];
       if (open === undefined || (counted !== undefined && compareWorth(counted, open) < 0)) {
-        this.#passed = this.#counted.shift() ?? this.#passed;
+        this.#passed = this.#counted.pop() ?? this.#passed;
         return counted?.item;
       }
       this.#at += 1;
@@ -429,8 +429,8 @@ class PackingQueue {
     while (place < end) {
       const middle = (place + end) >> 1;
       const other = this.#counted[middle];
-      if (other !== undefined && compareWorth(valued, other) < 0) end = middle;
-      else place = middle + 1;
+      if (other !== undefined && compareWorth(valued, other) < 0) place = middle + 1;
+      else end = middle;
     }
     this.#counted.splice(place, 0, valued);
   }
