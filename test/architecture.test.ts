@@ -64,7 +64,7 @@ const PLANTS: readonly Plant[] = [
     to: "assistants/target",
   },
   {
-    rule: "assistants-may-import-only-[lib,domain,config,ports,engine,adapters,app,packs]",
+    rule: "assistants-may-import-only-[lib,domain,config,ports,engine,adapters,capture,app,packs]",
     from: "assistants/up",
     to: "doctor/target",
   },

@@ -68,7 +68,17 @@ module.exports = {
     may("capture", ["lib", "domain", "ports", "engine", "adapters"]),
     may("app", ["lib", "domain", "config", "ports", "engine", "adapters", "capture"]),
     may("packs", ["lib", "domain", "config", "ports", "engine", "adapters", "app"]),
-    may("assistants", ["lib", "domain", "config", "ports", "engine", "adapters", "app", "packs"]),
+    may("assistants", [
+      "lib",
+      "domain",
+      "config",
+      "ports",
+      "engine",
+      "adapters",
+      "capture",
+      "app",
+      "packs",
+    ]),
     may("doctor", [
       "lib",
       "domain",

@@ -1,6 +1,7 @@
 import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, posix, resolve, win32 } from "node:path";
+import { OWN_FOLDERS, type OwnFolder } from "../capture/own-folders.ts";
 import { workingFolder } from "../config/path.ts";
 import { invalid } from "../domain/errors.ts";
 import { shellWord } from "../lib/text.ts";
@@ -101,6 +102,9 @@ const MCP_SERVERS: ConfigForm = { language: "json", section: "mcpServers" };
 /** Claude Desktop's name among the packages of Windows, whose files are in their own folder. */
 const CLAUDE_PACKAGE = "Claude_pzs8sxrjxfjjc";
 
+const COPILOT: OwnFolder = { variable: "COPILOT_HOME", folder: ".copilot" };
+const CONTINUE: OwnFolder = { variable: "CONTINUE_GLOBAL_DIR", folder: ".continue" };
+
 const HEADERS_AS_THEY_ARE =
   "sends headers as its file has them, so that the key itself would have to be in it";
 
@@ -145,16 +149,14 @@ const CLIENTS: Readonly<Record<ClientName, Omit<Client, "name">>> = {
     title: "Codex",
     form: { language: "toml", section: "mcp_servers" },
     remote: { address: "url", prefix: undefined },
-    user: (folders) => [ownPlace(folders, "CODEX_HOME", ".codex", "config.toml")],
+    user: (folders) => [ownPlace(folders, OWN_FOLDERS.codex, "config.toml")],
     project: [".codex", "config.toml"],
   },
   gemini: {
     title: "Gemini CLI",
     form: MCP_SERVERS,
     remote: { address: "httpUrl", prefix: "${" },
-    user: ({ home, named, place }) => [
-      place(named("GEMINI_CLI_HOME") ?? home, ".gemini", "settings.json"),
-    ],
+    user: (folders) => [ownPlace(folders, OWN_FOLDERS.gemini, "settings.json")],
     project: [".gemini", "settings.json"],
   },
   windsurf: {
@@ -192,8 +194,8 @@ const CLIENTS: Readonly<Record<ClientName, Omit<Client, "name">>> = {
     title: "GitHub Copilot CLI",
     form: { ...MCP_SERVERS, types: ["stdio", "http"] },
     remote: { address: "url", prefix: "${" },
-    user: (folders) => [ownPlace(folders, "COPILOT_HOME", ".copilot", "mcp-config.json")],
-    rule: (folders) => ownPlace(folders, "COPILOT_HOME", ".copilot", "copilot-instructions.md"),
+    user: (folders) => [ownPlace(folders, COPILOT, "mcp-config.json")],
+    rule: (folders) => ownPlace(folders, COPILOT, "copilot-instructions.md"),
     // It reads the file that Claude Code has for a project.
     project: undefined,
   },
@@ -218,7 +220,11 @@ const CLIENTS: Readonly<Record<ClientName, Omit<Client, "name">>> = {
     remote: { address: "url", prefix: "${env:" },
     // Earlier versions keep it with the extension.
     user: (folders) => [
-      ownPlace(folders, "CLINE_DIR", ".cline", "data/settings/cline_mcp_settings.json"),
+      ownPlace(
+        folders,
+        { variable: "CLINE_DIR", folder: ".cline" },
+        "data/settings/cline_mcp_settings.json",
+      ),
       ofExtension(folders, "saoudrizwan.claude-dev", "cline_mcp_settings.json"),
     ],
     rule: ({ home, place }) => place(home, ".agents", "AGENTS.md"),
@@ -251,10 +257,8 @@ const CLIENTS: Readonly<Record<ClientName, Omit<Client, "name">>> = {
     title: "Continue",
     form: { ...MCP_SERVERS, types: ["stdio", "http"] },
     remote: "takes keys from its own store of secrets, not from variables",
-    user: (folders) => [
-      ownPlace(folders, "CONTINUE_GLOBAL_DIR", ".continue", "mcpServers/mcp.json"),
-    ],
-    rule: (folders) => ownPlace(folders, "CONTINUE_GLOBAL_DIR", ".continue", "rules/svc.md"),
+    user: (folders) => [ownPlace(folders, CONTINUE, "mcpServers/mcp.json")],
+    rule: (folders) => ownPlace(folders, CONTINUE, "rules/svc.md"),
     project: [".continue", "mcpServers", "mcp.json"],
   },
   amp: {
@@ -336,12 +340,11 @@ function ofExtension(folders: Folders, extension: string, file: string): Place {
 /** A file in the folder that a variable names, else in a folder of the home folder. */
 export function ownPlace(
   { home, named, place }: Folders,
-  variable: string,
-  folder: string,
+  { variable, folder, isAround }: OwnFolder,
   file: string,
 ): Place {
   const own = named(variable);
-  return own === undefined ? place(home, folder, file) : place(own, file);
+  return own === undefined || isAround ? place(own ?? home, folder, file) : place(own, file);
 }
 
 function byPlatform(

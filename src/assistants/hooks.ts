@@ -1,6 +1,7 @@
 /** The hooks of assistants in their own settings files: which file, in which form, and how they come and go again. */
 import { dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { OWN_FOLDERS } from "../capture/own-folders.ts";
 import { isJsonObject } from "../lib/json.ts";
 import { shellWord } from "../lib/text.ts";
 import {
@@ -38,7 +39,7 @@ const group = (command: string, timeout: number, more: object = {}, own: object 
 
 const FORMS: Readonly<Partial<Record<ClientName, HookForm>>> = {
   "claude-code": {
-    place: (folders) => ownPlace(folders, "CLAUDE_CONFIG_DIR", ".claude", "settings.json"),
+    place: (folders) => ownPlace(folders, OWN_FOLDERS["claude-code"], "settings.json"),
     entries: (run) => ({
       SessionStart: group(run, 5, { matcher: "startup|resume|clear|compact|fork" }),
       UserPromptSubmit: group(run, 5),
@@ -46,7 +47,7 @@ const FORMS: Readonly<Partial<Record<ClientName, HookForm>>> = {
     }),
   },
   codex: {
-    place: (folders) => ownPlace(folders, "CODEX_HOME", ".codex", "hooks.json"),
+    place: (folders) => ownPlace(folders, OWN_FOLDERS.codex, "hooks.json"),
     entries: (run) => ({
       SessionStart: group(run, 5),
       UserPromptSubmit: group(run, 5),
@@ -54,8 +55,7 @@ const FORMS: Readonly<Partial<Record<ClientName, HookForm>>> = {
     }),
   },
   gemini: {
-    place: ({ home, named, place }) =>
-      place(named("GEMINI_CLI_HOME") ?? home, ".gemini", "settings.json"),
+    place: (folders) => ownPlace(folders, OWN_FOLDERS.gemini, "settings.json"),
     // Its timeouts are milliseconds.
     entries: (run) => ({
       SessionStart: group(run, 5000, {}, { name: "svc" }),

@@ -1,6 +1,6 @@
 /** The side of a hook that has the memory open. */
 import type { Socket } from "node:net";
-import { SvcError } from "../domain/errors.ts";
+import { invalid, SvcError } from "../domain/errors.ts";
 import type { MemoryEngine } from "../engine/memory-engine.ts";
 import { type Recalled, type RecallRequest, recall } from "./recall.ts";
 import { dropWaiting, isWaiting, spool, waiting } from "./state.ts";
@@ -23,10 +23,7 @@ const INDEX_MS = 5000;
 /** Stores a turn once, durably and without its vector, which follows. @throws SvcError as `ingestFastMany` */
 export async function storeTurn(engine: MemoryEngine, turn: Turn): Promise<Stored> {
   const { id, client, session, role, text, at, project, secrets } = turn;
-  const userId = turn.user ?? (await engine.claimPack());
-  if (userId === undefined) {
-    throw new SvcError("invalid_argument", "the pack has several owners, and the hook names none");
-  }
+  const userId = await ownerFor(engine, turn.user);
   const item = {
     content: text,
     role,
@@ -47,6 +44,13 @@ export async function storeTurn(engine: MemoryEngine, turn: Turn): Promise<Store
     if (!(error instanceof SvcError) || error.code !== "request_conflict") throw error;
     return error.data["forgotten"] === true ? "forgotten" : "known";
   }
+}
+
+/** The owner of what is stored. @throws SvcError invalid_argument if none is named and the pack has several */
+export async function ownerFor(engine: MemoryEngine, named: string | undefined): Promise<string> {
+  const userId = named ?? (await engine.claimPack());
+  if (userId !== undefined) return userId;
+  throw invalid("--user-id", "is missing, and the pack has several owners");
 }
 
 /** Stores what waits for this pack. What the pack refuses is laid aside. @returns how many were taken in */

@@ -6,21 +6,14 @@ import { createSourceReader } from "../adapters/sources/reader.ts";
 import type { MemoryEngine } from "../engine/memory-engine.ts";
 import type { Uuid } from "../lib/uuid.ts";
 import type { SourceRecord } from "../ports/sources.ts";
-import type { SWEPT_CLIENTS } from "./clients.ts";
+import { SWEPT_CLIENTS } from "./clients.ts";
+import { inOwnFolder, OWN_FOLDERS, type SweptClient } from "./own-folders.ts";
 import { projectAt } from "./projects.ts";
-import { isRefusal, storeTurn } from "./receive.ts";
+import { isRefusal, ownerFor, storeTurn } from "./receive.ts";
 import { captureFolder, switchedOff, userSecret } from "./state.ts";
 import { isCommand, keepable } from "./texts.ts";
 import { type Turn, turnId } from "./turn.ts";
 
-type SweptClient = (typeof SWEPT_CLIENTS)[number];
-
-/** Where each assistant keeps its transcripts, below the home folder, and which kind of source they are. */
-const PLACES: readonly (readonly [SweptClient, readonly string[], kind: string])[] = [
-  ["claude-code", [".claude", "projects"], "claude-code"],
-  ["codex", [".codex", "sessions"], "codex"],
-  ["gemini", [".gemini", "tmp"], "gemini-cli"],
-];
 /** Milliseconds for which a file must have been left alone: its session may go on. */
 const QUIET_MS = 60_000;
 const DEPTH = 6;
@@ -45,19 +38,25 @@ export type Swept = {
   readonly leftOut: number;
 };
 
-/** Stores what transcripts say and no hook delivered. Repeating it stores nothing twice; nothing is written to a transcript. */
+/**
+ * Stores what transcripts say and no hook delivered. Repeating it stores nothing twice; nothing is written to a transcript.
+ * @throws SvcError invalid_argument for a pack of several owners if none is named; the files are read the next time
+ */
 export async function sweep(engine: MemoryEngine, options: SweepOptions): Promise<Swept> {
   const seen = readSeen();
   const total = { files: 0, stored: 0, known: 0, leftOut: 0 };
-  for (const [client, parts, kind] of PLACES) {
+  let { user } = options;
+  for (const client of SWEPT_CLIENTS) {
     if (!options.clients.includes(client)) continue;
-    for (const file of filesIn(join(options.home, ...parts), DEPTH)) {
+    const { transcripts } = OWN_FOLDERS[client];
+    for (const file of filesIn(inOwnFolder(client, options.home, transcripts), DEPTH)) {
       const found = lstatSync(file, { throwIfNoEntry: false });
       if (found === undefined) continue;
       const { size, mtimeMs } = found;
       const mark = `${size} ${Math.floor(mtimeMs)}`;
       if (Date.now() - mtimeMs < QUIET_MS || seen[file] === mark) continue;
-      await sweepFile(engine, { ...options, client, kind, file }, total);
+      user ??= await ownerFor(engine, user);
+      await sweepFile(engine, { client, user, since: options.since, file }, total);
       total.files += 1;
       seen[file] = mark;
     }
@@ -68,9 +67,9 @@ export async function sweep(engine: MemoryEngine, options: SweepOptions): Promis
   return total;
 }
 
-type Of = SweepOptions & {
+type Of = Pick<SweepOptions, "since"> & {
   readonly client: SweptClient;
-  readonly kind: string;
+  readonly user: string;
   readonly file: string;
 };
 
@@ -92,7 +91,12 @@ async function sweepFile(
     total[outcome === "stored" ? "stored" : outcome === undefined ? "leftOut" : "known"] += 1;
   };
   const imported = importedOf(engine, of.user);
-  const reading = { from: of.kind, tools: false, allBranches: false, offsetMinutes: undefined };
+  const reading = {
+    from: OWN_FOLDERS[of.client].kind,
+    tools: false,
+    allBranches: false,
+    offsetMinutes: undefined,
+  };
   const signal = AbortSignal.timeout(600_000);
   try {
     const items = createSourceReader().read({ path: of.file }, { ...reading, signal });
@@ -143,16 +147,16 @@ function roleOf(voice: SourceRecord["voice"]): Turn["role"] {
 export function capturedIds(): (record: SourceRecord) => Uuid | undefined {
   let secret: string | undefined;
   return ({ about, sessionId, voice, content }) => {
-    const place = PLACES.find(([, , kind]) => kind === about["client"]);
-    const kept = place === undefined || sessionId === undefined ? undefined : keepable(content);
-    if (place === undefined || sessionId === undefined || kept === undefined) return undefined;
+    const client = SWEPT_CLIENTS.find((one) => OWN_FOLDERS[one].kind === about["client"]);
+    const kept = client === undefined || sessionId === undefined ? undefined : keepable(content);
+    if (client === undefined || sessionId === undefined || kept === undefined) return undefined;
     try {
       secret ??= userSecret();
     } catch {
       // Without a place for the secret nothing was captured.
       return undefined;
     }
-    const turn = { client: place[0], session: sessionId, role: roleOf(voice), text: kept.text };
+    const turn = { client, session: sessionId, role: roleOf(voice), text: kept.text };
     return turnId(secret, turn);
   };
 }
@@ -160,12 +164,10 @@ export function capturedIds(): (record: SourceRecord) => Uuid | undefined {
 /** What imports have stored of a conversation, by role and text. */
 type Imported = (session: string) => Promise<ReadonlySet<string>>;
 
-function importedOf(engine: MemoryEngine, user: string | undefined): Imported {
+function importedOf(engine: MemoryEngine, userId: string): Imported {
   const known = new Map<string, Promise<ReadonlySet<string>>>();
   const read = async (sessionId: string): Promise<ReadonlySet<string>> => {
     const texts = new Set<string>();
-    const userId = user ?? (await engine.packOwner());
-    if (userId === undefined) return texts;
     let cursor: string | undefined;
     do {
       const page = await engine.listEvents({ userId, sessionId, limit: 500, cursor });

@@ -3,7 +3,7 @@ import { dirname, isAbsolute, join } from "node:path";
 import { mainFileOf } from "../app/pack-path.ts";
 import { type ClientName, surroundings } from "../assistants/catalogue.ts";
 import { HOOKED, hasPlugin, hooksOf, runsHooksOfClaude } from "../assistants/hooks.ts";
-import { ownNotes } from "../capture/own-notes.ts";
+import { ownNotes } from "../capture/own-folders.ts";
 import { type Run, readRuns, readSwitches, waiting } from "../capture/state.ts";
 import type { Config } from "../config/schema.ts";
 import { shellWord } from "../lib/text.ts";

@@ -1,11 +1,10 @@
 /** The process behind `svc hook`: reads one payload, answers in milliseconds, and always ends with 0. */
 import { spawn } from "node:child_process";
-import { existsSync, writeSync } from "node:fs";
+import { statSync, writeSync } from "node:fs";
 import { setPriority } from "node:os";
 import { SELF } from "../assistants/catalogue.ts";
 import { type HookPlace, runHook } from "../capture/hook.ts";
 import type { RecallRequest } from "../capture/recall.ts";
-import { environment } from "../capture/state.ts";
 import { introduce } from "../surface/mcp/link/handshake.ts";
 import { LineReader } from "../surface/mcp/link/lines.ts";
 import { reach } from "../surface/mcp/link/rendezvous.ts";
@@ -78,7 +77,7 @@ async function placeOf(dbPath: string | undefined, user: string | undefined): Pr
   // What was said waits for a pack that was moved, and comes in when it is back.
   const { mainFile } = pack;
   const isFile = !mainFile.includes("://");
-  if (isFile && !existsSync(mainFile)) {
+  if (isFile && !hasFile(mainFile)) {
     return { mainFile, isMissing: true, user, ask: async () => false };
   }
   const link = linkOf(mainFile, { ...pack, key: undefined, readOnly: false });
@@ -112,12 +111,20 @@ async function placeOf(dbPath: string | undefined, user: string | undefined): Pr
   };
 }
 
+/** Whether something can be read there without waiting for it. */
+function hasFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
 /** Goes on after this program, behind everything else on the machine. */
 function startSweep(mainFile: string, user: string | undefined): void {
   const [program, ...rest] = SELF;
-  const owner = user === undefined ? {} : { SVC_MCP__USER_ID: user };
-  const child = spawn(program, [...rest, "capture", "sweep", mainFile], {
-    env: { ...environment, ...owner },
+  const owner = user === undefined ? [] : ["--user-id", user];
+  const child = spawn(program, [...rest, "capture", "sweep", mainFile, ...owner], {
     detached: true,
     stdio: "ignore",
   });

@@ -129,6 +129,19 @@ describe("whatever comes", () => {
     expect(texts(await status("gone.pack"))).toEqual(["This has no place"]);
   });
 
+  test("no hook waits for a pack that is no file, and what was said waits for one", async () => {
+    Bun.spawnSync(["mkfifo", join(desk.folder, "pipe.pack")]);
+    mkdirSync(join(desk.folder, "folder.pack/memory.db"), { recursive: true });
+    const places = ["pipe.pack", "folder.pack"];
+    const events = ["SessionStart", "UserPromptSubmit", "Stop"];
+    const turns = events.map((event) => said(event, "s10", "Wait for a file"));
+    const runs = places.flatMap((pack) => turns.map((turn) => hook(turn, pack)));
+    expect(await Promise.all(runs)).toEqual(runs.map(() => ""));
+    rmSync(join(desk.folder, "pipe.pack"));
+    await desk.run(["init", "pipe.pack"]);
+    expect(texts(await status("pipe.pack"))).toEqual(["Wait for a file", "Wait for a file"]);
+  });
+
   test("a pack without its key, of a newer format, damaged, or with broken settings beside it keeps what was said for later", async () => {
     const at = (name: string) => join(desk.folder, name);
     const keys = at(".config/svc/keys");

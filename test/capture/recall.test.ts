@@ -5,7 +5,7 @@ import { createConnection, createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { type HookPlace, runHook } from "../../src/capture/hook.ts";
-import { ownNotes } from "../../src/capture/own-notes.ts";
+import { ownNotes } from "../../src/capture/own-folders.ts";
 import { joinProjects, listProjects, renameProject } from "../../src/capture/projects.ts";
 import { type RecallRequest, recall } from "../../src/capture/recall.ts";
 import { hookService, storeTurn } from "../../src/capture/receive.ts";
@@ -162,6 +162,35 @@ test("a sweep stores what a transcript says and no hook delivered, once, and onl
   utimesSync(other, 1e9, 1e9);
   expect(await sweep(engine, options)).toMatchObject({ files: 1, stored: 0, known: 1 });
   expect(await texts("t2")).toEqual(["Our mascot is a blue heron"]);
+});
+
+test("a sweep follows the variable that moves a folder, and reads nothing for a pack of several owners until one is named", async () => {
+  const desk = createDesk();
+  try {
+    const two = await desk.engine("two.pack", { SVC_ENCRYPTION_ENABLED: "false" });
+    for (const userId of ["anna", "tom"]) await two.ingestFast({ content: "I sing", userId });
+    await two.close();
+    const moved = join(desk.folder, "moved");
+    mkdirSync(join(moved, "projects/-w"), { recursive: true });
+    const file = join(moved, "projects/-w/m1.jsonl");
+    const message = { role: "user", content: "Our boat is called Ottilie" };
+    const said = { type: "user", uuid: "1", parentUuid: null, sessionId: "m1", message };
+    const when = { timestamp: "2026-03-01T10:00:00.000Z", cwd: "/nowhere" };
+    writeFileSync(file, `${JSON.stringify({ ...said, ...when })}\n`);
+    utimesSync(file, 1e9, 1e9);
+    const sweeping = async (...more: string[]) =>
+      await desk.run(
+        ["capture", "sweep", "two.pack", "--client", "claude-code", "--format", "json", ...more],
+        { env: { CLAUDE_CONFIG_DIR: moved } },
+      );
+    const unnamed = await sweeping();
+    expect(unnamed.code).toBe(2);
+    expect(unnamed.stderr).toContain("--user-id");
+    const named = await sweeping("--user-id", "tom");
+    expect(JSON.parse(named.stdout)).toMatchObject({ files: 1, stored: 1 });
+  } finally {
+    desk.remove();
+  }
 });
 
 test("a sweep reads again what could not be stored, and goes on where a file or a text is refused", async () => {

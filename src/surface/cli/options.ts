@@ -277,6 +277,12 @@ export function packOption(): Option {
   return new Option("--pack, --db-path <path>", "the pack, in place of the argument");
 }
 
+/** The pack of an argument or of `--pack`. @throws SvcError invalid_argument for both */
+export function onePack(word: string | undefined, option: string | undefined): string | undefined {
+  if (word === undefined || option === undefined) return option ?? word;
+  throw invalid("--pack", `names a pack, and so does ${word}`);
+}
+
 /** A command about a pack: its key and the output form are options. @param run gets arguments and options */
 export function packCommand<Given extends readonly unknown[]>(
   {
@@ -341,9 +347,7 @@ async function wordsWithPack(
     const [name = "", description] = names[lacking] ?? [];
     command.error(`error: missing required argument '${name.slice(1, -1)}': ${description}`);
   }
-  if (isFirst && option !== undefined)
-    throw invalid("--pack", `names a pack, and so does ${first}`);
-  const pack = option ?? (isFirst ? first : await packInPlace(context));
+  const pack = onePack(isFirst ? first : undefined, option) ?? (await packInPlace(context));
   const many = hasMany ? names.length - 1 : names.length;
   return {
     words: [

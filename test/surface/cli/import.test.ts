@@ -37,7 +37,7 @@ test("an export is shown, imported, found, and taken back", async () => {
 test("a folder with something that cannot be read imports the rest, and exits with 1", async () => {
   await desk.store("b.pack", "ada", "The garden gate is green.");
   const folder = folderOf({ "lease.pdf": pdfOf("Pets are allowed."), "broken.pdf": "%PDF-1.7" });
-  const { code, stdout } = await desk.run(["import", folder, "b.pack"]);
+  const { code, stdout } = await desk.run(["import", folder, "--db-path", "b.pack"]);
   expect(code).toBe(1);
   expect(stdout).toContain("not read: broken.pdf (PDF document)");
   expect((await desk.run(["search", "b.pack", "pets"])).stdout).toContain("Pets are allowed.");

@@ -111,7 +111,7 @@ test("takes a given key, and examines the pack with it", async () => {
 });
 
 test("refuses every change with --read-only", async () => {
-  const opened = await open(["plain.pack", "--read-only"]);
+  const opened = await open(["--db-path", "plain.pack", "--read-only"]);
   const ask = asking(opened, await keyOf(opened));
   expect((await ask("/v1/caller")).json).toMatchObject({ read_only: true });
   const { status, json } = await ask("/v1/store", { user_id: "anna", content: "x" });

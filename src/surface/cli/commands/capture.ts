@@ -17,7 +17,7 @@ import { counted } from "../../contract/core/tool-text.ts";
 import type { CliContext } from "../context.ts";
 import { withEngine } from "../memories.ts";
 import { momentOf } from "../moments.ts";
-import { configFor, formatOption, type PackOptions, packCommand } from "../options.ts";
+import { configFor, formatOption, ownerOption, type PackOptions, packCommand } from "../options.ts";
 import { type Format, shortened, shortIds, table } from "../output.ts";
 
 const EXAMPLES = `
@@ -214,7 +214,11 @@ const retryPart = packCommand(
   },
 );
 
-type SweepCommand = PackOptions & { readonly since?: string; readonly client?: string };
+type SweepCommand = PackOptions & {
+  readonly since?: string;
+  readonly client?: string;
+  readonly userId?: string;
+};
 
 const sweepPart = packCommand(
   {
@@ -225,10 +229,11 @@ const sweepPart = packCommand(
       new Option("--client <name>", "of this assistant, also where it has no hooks of svc").choices(
         SWEPT_CLIENTS,
       ),
+      ownerOption(),
     ],
     examples: EXAMPLES,
   },
-  async (context, path: string, { encryptionKey, format, since, client }: SweepCommand) => {
+  async (context, path: string, { encryptionKey, format, since, client, userId }: SweepCommand) => {
     const { HOOKED, hasPlugin, hooksOf } = await import("../../../assistants/hooks.ts");
     const { surroundings } = await import("../../../assistants/catalogue.ts");
     const { sweep } = await import("../../../capture/sweep.ts");
@@ -241,7 +246,7 @@ const sweepPart = packCommand(
     await withEngine(context, config, async (engine) => {
       const swept = await sweep(engine, {
         home: here.home,
-        user: config.mcp.user_id,
+        user: userId ?? config.mcp.user_id,
         clients,
         since: await momentOf(since, "--since"),
       });

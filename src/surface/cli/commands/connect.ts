@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { homedir } from "node:os";
 import { dirname, resolve } from "node:path";
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { rememberPack } from "../../../app/own-pack.ts";
@@ -8,7 +7,11 @@ import {
   CLIENT_NAMES,
   CONFIG_SCOPES,
   type ConfigScope,
+  findClient,
+  lastingSelf,
+  requireClient,
   serverNameFor,
+  surroundings,
 } from "../../../assistants/catalogue.ts";
 import type { ClientChange, ClientEntry } from "../../../assistants/config-change.ts";
 import type { HookTrial } from "../../../assistants/hook-trial.ts";
@@ -95,7 +98,7 @@ The file is backed up first, and only the entry is changed. Then the server is s
 and spoken to. No key is ever written. svc disconnect takes it back.`,
     )
     .action((client: string | undefined, options: ConnectOptions) =>
-      connect(context, requireClient(client), options),
+      connect(context, namedClient(client), options),
     );
 }
 
@@ -174,7 +177,7 @@ async function targetOf(context: CliContext, options: ConnectOptions): Promise<T
   if (url !== undefined) {
     if (options.capture === true) throw invalid("--capture", "needs a pack on this machine");
     const server = assistant.remoteServer(url, keyEnv);
-    const isUnset = (await valueFor(server.keyEnv)) === "";
+    const isUnset = valueFor(server.keyEnv) === "";
     const concern = `${server.keyEnv} is not set here, so the server is not tried; the assistant needs it in its environment`;
     return {
       planned: async () => ({ server, concerns: isUnset ? [concern] : [] }),
@@ -213,8 +216,8 @@ async function connectHooks(
   const isThere = outcome.status === "done" || outcome.status === "unchanged";
   const trials = options.verify && isThere ? await tryHooksOf(client) : [];
   if (trials.some(({ problem }) => problem !== undefined)) context.fail();
-  const { ownNotes } = await import("../../../capture/own-notes.ts");
-  const notes = ownNotes(client, homedir()).map(shellWord);
+  const { ownNotes } = await import("../../../capture/own-folders.ts");
+  const notes = ownNotes(client, surroundings().home).map(shellWord);
   return { change, outcome, trials, notes };
 }
 
@@ -230,7 +233,6 @@ async function connectRule(
 ): Promise<Changed | undefined> {
   const isAsked = options.rule === undefined && mayAsk(options);
   if (!(options.rule ?? isAsked)) return undefined;
-  const { surroundings } = await import("../../../assistants/catalogue.ts");
   const { planRule } = await import("../../../assistants/rule.ts");
   const change = planRule({ client, scope }, surroundings());
   if (change === undefined) {
@@ -250,13 +252,8 @@ async function hooksFor(
   isAsked: boolean,
 ): Promise<ClientChange | undefined> {
   const hooks = await import("../../../assistants/hooks.ts");
-  const {
-    lastingSelf,
-    requireClient: known,
-    surroundings,
-  } = await import("../../../assistants/catalogue.ts");
   const here = surroundings();
-  const { name } = known(client);
+  const { name } = requireClient(client);
   const change = hooks.planHooks(name, { program: lastingSelf(here), ...wish }, here);
   if (change === undefined) {
     if (!isAsked) output.note(`Warning: ${client} runs no hooks; it remembers when it is told to.`);
@@ -272,9 +269,8 @@ async function hooksFor(
 }
 
 async function tryHooksOf(client: string): Promise<readonly HookTrial[]> {
-  const { requireClient: known, surroundings } = await import("../../../assistants/catalogue.ts");
   const { tryHooks } = await import("../../../assistants/hook-trial.ts");
-  return await tryHooks(known(client).name, surroundings());
+  return await tryHooks(requireClient(client).name, surroundings());
 }
 
 /** Makes a missing pack, as `svc init` does: the assistant does not. @param check throws if connecting would fail */
@@ -390,14 +386,13 @@ function tripToJson(trip: RoundTrip): Record<string, unknown> {
 }
 
 /** The value of a variable of this process; empty if it is not set. */
-async function valueFor(variable: string): Promise<string> {
-  const { surroundings } = await import("../../../assistants/catalogue.ts");
+function valueFor(variable: string): string {
   return surroundings().environment[variable] ?? "";
 }
 
 /** Undefined: the variable with the key is not set in this process. */
 async function tryServer(context: CliContext, server: AnyServer): Promise<RoundTrip | undefined> {
-  const key = "url" in server ? await valueFor(server.keyEnv) : undefined;
+  const key = "url" in server ? valueFor(server.keyEnv) : undefined;
   if (key === "") return undefined;
   const stopProgress = await context.output.progress("trying the server");
   const round = await import("../../../assistants/round-trip.ts");
@@ -443,7 +438,7 @@ When nothing else was changed since svc connect, the file becomes what it was be
 is removed. Otherwise the entry alone goes, and the file is backed up first. The pack stays.`,
     )
     .action((client: string | undefined, options: ChangeOptions) =>
-      disconnect(context, requireClient(client), options),
+      disconnect(context, namedClient(client), options),
     );
 }
 
@@ -475,7 +470,6 @@ async function disconnectHooks(
   { client, scope }: ClientEntry,
   options: ChangeOptions,
 ): Promise<ChangeOutcome["status"]> {
-  const { findClient, surroundings } = await import("../../../assistants/catalogue.ts");
   const { planUnhook } = await import("../../../assistants/hooks.ts");
   const name = findClient(client)?.name;
   const change = name && scope === "user" ? planUnhook(name, surroundings()) : undefined;
@@ -494,7 +488,6 @@ async function disconnectRule(
   { client, scope }: ClientEntry,
   options: ChangeOptions,
 ): Promise<void> {
-  const { surroundings } = await import("../../../assistants/catalogue.ts");
   const { hasOthersIn } = await import("../../../assistants/config-change.ts");
   const { planNoRule } = await import("../../../assistants/rule.ts");
   const here = surroundings();
@@ -543,7 +536,7 @@ function scopeOption(): Option {
     .default("user");
 }
 
-/** The argument of commands about one assistant; `requireClient` reports a missing one. */
+/** The argument of commands about one assistant; `namedClient` reports a missing one. */
 function clientArgument(): Argument {
   const argument = new Argument("[client]", "the assistant");
   // For help and completion. An unknown name gets a suggestion, which commander's own check would not give.
@@ -552,7 +545,7 @@ function clientArgument(): Argument {
 }
 
 /** @throws SvcError invalid_argument if no assistant was named */
-function requireClient(client: string | undefined): string {
+function namedClient(client: string | undefined): string {
   if (client !== undefined) return client;
   throw invalid("client", `is missing; choose one of ${CLIENT_NAMES.join(", ")}`);
 }

@@ -17,11 +17,13 @@ import { type KeyOptions, plainOption } from "../new-key.ts";
 import {
   choiceOption,
   configFor,
+  onePack,
   ownerOption,
   PACK_ARGUMENT,
   type PackOptions,
   packCommand,
   packInPlace,
+  packOption,
   packWord,
   wholeNumber,
 } from "../options.ts";
@@ -31,6 +33,7 @@ import { stoppable } from "../signals.ts";
 type ImportOptions = PackOptions &
   KeyOptions & {
     readonly from: string;
+    readonly dbPath?: string;
     readonly userId?: string;
     readonly since?: string;
     readonly scope?: Scope;
@@ -56,6 +59,7 @@ export const importCommand = packCommand(
       new Option("--from <kind>", "what the source is (default: what its content says)").default(
         "auto",
       ),
+      packOption(),
       ownerOption(),
       new Option("--dry-run", "show what would be imported, and write nothing"),
       new Option("--sample <count>", "records to show").argParser(wholeNumber(0, 100)),
@@ -86,9 +90,10 @@ assistants are found only if asked for (--retrieval-mode explicit).`,
   async (
     context,
     source: string | undefined,
-    pack: string | undefined,
+    named: string | undefined,
     options: ImportOptions,
   ): Promise<void> => {
+    const pack = onePack(named, options.dbPath);
     if (options.undo !== undefined) return await undo(context, pack ?? source, options);
     if (source === undefined) throw invalid("source", "is missing; name a file or a folder");
     if (isOwnExport(source, pack)) {

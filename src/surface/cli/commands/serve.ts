@@ -18,7 +18,9 @@ import {
   envFileOption,
   keyFor,
   keyRequest,
+  onePack,
   PACK_ARGUMENT,
+  packOption,
   packToServe,
   wholeNumber,
 } from "../options.ts";
@@ -222,6 +224,7 @@ export function packName(config: Config): string {
 }
 
 type OpenOptions = {
+  readonly dbPath?: string;
   readonly encryptionKey?: string;
   readonly readOnly?: true;
   readonly browser: boolean;
@@ -232,6 +235,7 @@ export function openCommand(context: CliContext): Command {
   return new Command("open")
     .description("look through a pack in a browser: find, understand, correct")
     .argument("[pack]", PACK_ARGUMENT)
+    .addOption(packOption())
     .addOption(encryptionKeyOption())
     .option(...READ_ONLY_OPTION)
     .option("--no-browser", "print the link instead of opening a browser")
@@ -247,7 +251,9 @@ Examples:
 Shows the memories in a browser: find, ask, correct, archive. Only this machine can reach the page, and only with the link, which
 works once and for two minutes. Ctrl-C ends it. Assistants may use the pack meanwhile.`,
     )
-    .action((pack: string | undefined, options: OpenOptions) => open(context, pack, options));
+    .action((pack: string | undefined, options: OpenOptions) =>
+      open(context, onePack(pack, options.dbPath), options),
+    );
 }
 
 async function open(
