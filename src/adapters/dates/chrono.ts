@@ -554,8 +554,8 @@ const WORDS: Readonly<Record<string, Words>> = {
 /** Parsers of one language for what its own one lacks: days and units in words, months and decades alone. */
 function phraseParsers(code: string, shift: Shift): PhraseParser[] {
   const words = WORDS[code] ?? {};
-  const parser = (source: string, extract: PhraseParser["extract"]): PhraseParser =>
-    phrase(source, extract, words.unspaced);
+  const parser = (source: string, extract: PhraseParser["extract"], unit?: string): PhraseParser =>
+    phrase(source, extract, words.unspaced, unit);
   const days = Object.entries(words.days ?? {}).map(([source, day]) =>
     parser(source, (context) => shift(context, { day })),
   );
@@ -564,16 +564,22 @@ function phraseParsers(code: string, shift: Shift): PhraseParser[] {
   const moved = (patterns: readonly string[] = [], sign: 1 | -1): PhraseParser[] =>
     patterns.flatMap((pattern) =>
       (words.units ?? []).map(([unit, length]) =>
-        parser(pattern.replace("N", number).replaceAll("U", `(?:${unit})`), (context, match) => {
-          const word = match.groups?.["n"]?.toLowerCase().replace(/[\s-]+/, " ") ?? "1";
-          const half = match.groups?.["half"] ?? match.groups?.["after"];
-          const whole = words.numbers?.get(word) ?? Number(word);
-          const times = sign * (half === undefined ? whole : whole + 0.5);
-          return shift(
-            context,
-            Object.fromEntries(Object.entries(length).map(([key, value]) => [key, value * times])),
-          );
-        }),
+        parser(
+          pattern.replace("N", number).replaceAll("U", `(?:${unit})`),
+          (context, match) => {
+            const word = match.groups?.["n"]?.toLowerCase().replace(/[\s-]+/, " ") ?? "1";
+            const half = match.groups?.["half"] ?? match.groups?.["after"];
+            const whole = words.numbers?.get(word) ?? Number(word);
+            const times = sign * (half === undefined ? whole : whole + 0.5);
+            return shift(
+              context,
+              Object.fromEntries(
+                Object.entries(length).map(([key, value]) => [key, value * times]),
+              ),
+            );
+          },
+          unit,
+        ),
       ),
     );
   return [
@@ -585,11 +591,20 @@ function phraseParsers(code: string, shift: Shift): PhraseParser[] {
   ];
 }
 
-function phrase(source: string, extract: PhraseParser["extract"], unspaced = false): PhraseParser {
+const NOTHING = /(?!)/u;
+
+/** @param within without it a text has no such phrase, which is found out faster */
+function phrase(
+  source: string,
+  extract: PhraseParser["extract"],
+  unspaced = false,
+  within = "",
+): PhraseParser {
+  const needed = new RegExp(within, "iu");
   const end = unspaced ? "" : String.raw`(?![\p{L}\p{N}_])`;
   const pattern = new RegExp(`(?:${source})${end}`, "iu");
   return {
-    pattern: () => pattern,
+    pattern: ({ text }) => (needed.test(text) ? pattern : NOTHING),
     // Not as a lookbehind: after a match, the parser searches in what is left of the text.
     extract: (context, match) =>
       !unspaced && /[\p{L}\p{N}_]$/u.test(context.text.slice(0, match.index))
