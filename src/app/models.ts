@@ -341,7 +341,6 @@ export function reachedHost(provider: ModelProvider, baseUrl: string | undefined
   return `${providerHost(provider, baseUrl)}${throughProxy(providerAddress(provider, baseUrl))}`;
 }
 
-/** How to turn extraction on, in words. */
 export const EXTRACTION_OFF =
   "off; to turn it on, set SVC_EXTRACTION__PROVIDER (openai, anthropic or ollama) and SVC_EXTRACTION__MODEL";
 

@@ -400,7 +400,6 @@ export async function openFollowing(
   };
 }
 
-/** The engine of one call. */
 export type Turn = {
   readonly engine: MemoryEngine;
   /** Called once, when the call has ended; a walk ends with its last memory, or when abandoned. */

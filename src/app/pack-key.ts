@@ -66,7 +66,6 @@ export type KeyRequest = {
   readonly ask?: ((isAgain: boolean) => Promise<string>) | undefined;
 };
 
-/** Where a key came from. */
 export type KeySource =
   /** The pack is unencrypted or missing, or is to be opened without a key. */
   | { readonly kind: "none" }

@@ -47,7 +47,6 @@ export type ConfigForm = {
 
 /** How an entry of a client names a server over HTTP. */
 export type RemoteForm = {
-  /** The member for the address. */
   readonly address: "url" | "httpUrl" | "serverUrl" | "uri";
   /** What stands before the name of a variable in a header, and `}` behind it; undefined: a member of the entry names that of the key. */
   readonly prefix: string | undefined;
@@ -332,7 +331,6 @@ function ofGoose({ settings, isWindows, place }: Folders, file: string): Place {
   return place(settings, ...(isWindows ? ["Block", "goose", "config"] : ["goose"]), file);
 }
 
-/** A settings file of an extension of VS Code. */
 function ofExtension(folders: Folders, extension: string, file: string): Place {
   return ofCode(folders, "globalStorage", extension, "settings", file);
 }

@@ -330,7 +330,6 @@ export type Connection = {
   readonly client: ClientName;
   readonly scope: ConfigScope;
   readonly file: string;
-  /** The server's name in the file. */
   readonly name: string;
   readonly server: ServerCommand;
 };

@@ -6,10 +6,8 @@ import { environment } from "./state.ts";
 
 export type SweptClient = (typeof SWEPT_CLIENTS)[number];
 
-/** A folder that a variable moves. */
 export type OwnFolder = {
   readonly variable: string;
-  /** Its name in the home folder. */
   readonly folder: string;
   /** Whether the variable names the folder around it. */
   readonly isAround?: true;
@@ -48,7 +46,6 @@ export const OWN_FOLDERS: Readonly<Record<SweptClient, Row>> = {
   },
 };
 
-/** A path in an assistant's own folder. */
 export function inOwnFolder(client: SweptClient, home: string, path: string): string {
   const { variable, folder, isAround } = OWN_FOLDERS[client];
   const named = environment[variable]?.trim() ? resolve(environment[variable]) : undefined;

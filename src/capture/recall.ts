@@ -10,7 +10,6 @@ import type { Store } from "../ports/store/store.ts";
 import type { Project } from "./project.ts";
 import { projectFilter } from "./projects.ts";
 
-/** What a session may be reminded of. */
 export type RecallRequest = {
   /** What is asked; undefined: a session starts. */
   readonly question: string | undefined;
@@ -18,7 +17,6 @@ export type RecallRequest = {
   readonly project: Project | undefined;
   /** As the assistant names it. What was said in it is in its context already. */
   readonly session: string;
-  /** What this session was shown. */
   readonly seen: readonly string[];
   /** Tokens that this session may still be shown. */
   readonly tokensLeft: number;

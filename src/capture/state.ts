@@ -32,7 +32,6 @@ export function captureFolder(...parts: readonly string[]): string {
   return join(dirname(keyFolder(environment)), "capture", ...parts);
 }
 
-/** What is not captured. */
 export type Switches = {
   readonly off: boolean;
   /** Folders, absolute, or patterns with `*`. */
@@ -101,7 +100,6 @@ function isIgnored(folder: string): boolean {
   }
 }
 
-/** One run of a hook. */
 export type Run = {
   readonly at: string;
   readonly client: string;

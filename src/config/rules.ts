@@ -18,7 +18,6 @@ import {
 /** A setting whose value is readable but not acceptable. The reason never holds a secret. */
 export type Complaint = { readonly setting: string; readonly reason: string };
 
-/** A rule: the complaint if it is broken. */
 function when(isBroken: boolean, setting: string, reason: string): readonly Complaint[] {
   return isBroken ? [{ setting, reason }] : [];
 }

@@ -22,6 +22,18 @@ export function checkFormat(given: PackReport): readonly Finding[] {
   ];
 }
 
+/** What waits, fades and costs, and whether the models fit. */
+export async function checkUse(config: Config, report: PackReport): Promise<readonly Finding[]> {
+  return [
+    checkJobs(report),
+    await checkFading(config, report.path),
+    checkExtraction(config, report),
+    checkEmbedding(config, report),
+    ...checkLanguage(report),
+    ...checkCosts(report),
+  ];
+}
+
 /** Settings of the file that have no effect. @param shadowing variables of the environment that override them */
 export function checkShadowing(shadowing: readonly string[]): readonly Finding[] {
   if (shadowing.length === 0) return [];
@@ -55,7 +67,7 @@ export function checkPictures({ blobs: { count, bytes, stray } }: PackReport): r
 }
 
 /** What fades with time, and what has faded without a setting that asks for it. @param pack as an argument of a command */
-export async function checkFading(config: Config, pack: string): Promise<Finding> {
+async function checkFading(config: Config, pack: string): Promise<Finding> {
   const name = "fading";
   const { soon, restorable, retained } = await reportOnFading(config);
   const { fading, fade_after_days: days, default_ttl_days: kept } = config.organizer;
@@ -74,7 +86,7 @@ export async function checkFading(config: Config, pack: string): Promise<Finding
   return { name, status: isOffered && !isChosen ? "warn" : "ok", message: `${message}${offer}` };
 }
 
-export function checkJobs({ pendingJobs, failedJobs, failingWork }: PackReport): Finding {
+function checkJobs({ pendingJobs, failedJobs, failingWork }: PackReport): Finding {
   const pending = `${pendingJobs} pending, ${failedJobs} of them failed before; they are worked on while a program has it open`;
   const messages = [
     ...(pendingJobs === 0 ? [] : [pending]),
@@ -88,10 +100,7 @@ export function checkJobs({ pendingJobs, failedJobs, failingWork }: PackReport):
 }
 
 /** Whether this program can use the vectors. */
-export function checkEmbedding(
-  config: Config,
-  { manifest, path, begunModel }: PackReport,
-): Finding {
+function checkEmbedding(config: Config, { manifest, path, begunModel }: PackReport): Finding {
   const { model, dimension, version } = manifest.embedding;
   const name = "embedding";
   const mismatch = modelMismatch(config, path, manifest.embedding);
@@ -112,7 +121,7 @@ export function checkEmbedding(
 }
 
 /** What the memory costs, as far as it was measured. */
-export function checkCosts(report: PackReport): readonly Finding[] {
+function checkCosts(report: PackReport): readonly Finding[] {
   const message = costsInWords(report);
   return message === undefined ? [] : [{ name: "costs", status: "ok", message }];
 }
@@ -122,7 +131,7 @@ const FOREIGN_SHARE = 0.05;
 const FOREIGN_FROM = 3;
 
 /** Whether an English model reads what is stored. No finding if it does. */
-export function checkLanguage({ manifest, recent, path }: PackReport): readonly Finding[] {
+function checkLanguage({ manifest, recent, path }: PackReport): readonly Finding[] {
   if (findModel(manifest.embedding.model)?.isEnglish !== true) return [];
   const { length } = recent.texts;
   const foreign = recent.texts.filter(isForeign).length;

@@ -5,15 +5,10 @@ import { SvcError } from "../domain/errors.ts";
 import { shellWord } from "../lib/text.ts";
 import { healthOfDatabase, type PackReport, reportOnPack } from "../packs/inspect-pack.ts";
 import {
-  checkCosts,
-  checkEmbedding,
-  checkExtraction,
-  checkFading,
   checkFormat,
   checkIndexes,
-  checkJobs,
-  checkLanguage,
   checkPictures,
+  checkUse,
   type Finding,
   reasonOf,
 } from "./checks.ts";
@@ -58,12 +53,7 @@ export async function diagnoseDatabase(config: Config): Promise<readonly Finding
     checkCounters(health),
     checkIndexes(report),
     ...checkPictures(report),
-    checkJobs(report),
-    await checkFading(config, report.path),
-    checkExtraction(config, report),
-    checkEmbedding(config, report),
-    ...checkLanguage(report),
-    ...checkCosts(report),
+    ...(await checkUse(config, report)),
   ];
 }
 

@@ -31,15 +31,10 @@ import { FOREIGN_LOG, SvcError, UNSAFE_FILE } from "../domain/errors.ts";
 import { shellWord } from "../lib/text.ts";
 import { holdPack, type PackReport, reportOnPack } from "../packs/inspect-pack.ts";
 import {
-  checkCosts,
-  checkEmbedding,
-  checkExtraction,
-  checkFading,
   checkFormat,
   checkIndexes,
-  checkJobs,
-  checkLanguage,
   checkPictures,
+  checkUse,
   type Finding,
   reasonOf,
 } from "./checks.ts";
@@ -150,12 +145,7 @@ async function checkContent(config: Config, report: PackReport): Promise<readonl
     checkIndexes(report),
     ...checkPictures(report),
     checkReceipts(report),
-    checkJobs(report),
-    await checkFading(config, report.path),
-    checkExtraction(config, report),
-    checkEmbedding(config, report),
-    ...checkLanguage(report),
-    ...checkCosts(report),
+    ...(await checkUse(config, report)),
   ];
 }
 

@@ -39,7 +39,6 @@ export type Migration = Migrated & {
   readonly encrypted: boolean;
 };
 
-/** The target state of `rekey`. */
 export type RekeyTarget =
   | { readonly kind: "plain" }
   /** `isFirst`: the pack is not encrypted yet. */

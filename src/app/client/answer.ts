@@ -6,7 +6,6 @@ import { type Answer, type Call, type Step, toFailure } from "./messages.ts";
 /** Values of a walk per thread crossing: a crossing costs about as much as a hundred of them. */
 const STEP_VALUES = 100;
 
-/** The engine of this thread. */
 let engine: EngineFacade | undefined;
 
 const walks = new Map<number, AsyncIterator<unknown>>();

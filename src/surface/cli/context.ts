@@ -85,7 +85,6 @@ export type Users = {
   leave(): void;
 };
 
-/** A listening server. */
 export type RunningServer = {
   /** Address to show, for example `http://127.0.0.1:8000`. */
   readonly url: string;

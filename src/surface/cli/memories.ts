@@ -443,14 +443,12 @@ export async function withEngine<T>(
   }
 }
 
-/** The owner that a command is for. */
 /** The default owner in a pack of several owners without a recorded one: the owner of memories stored by this command line. */
 const FORMER_OWNER = "_cli";
 
 type OwnerQuestion = {
   /** The value of `--user-id`. */
   readonly given: string | undefined;
-  /** The pack, as typed. */
   readonly path: string;
   /** Whether a memory will be stored, which records an owner in an unused pack. */
   readonly isStoring: boolean;
@@ -484,7 +482,6 @@ export async function noteOtherOwners(
   if (others.length > 0) output.note(tellNothingUnder(userId, others));
 }
 
-/** The owner of a pack, in words. */
 export async function ownerInWords(engine: MemoryEngine): Promise<string> {
   const owner = await engine.packOwner();
   if (owner !== undefined) return `Its owner is ${owner}.`;

@@ -1,4 +1,3 @@
-/** The key of a new pack. */
 import { Option } from "commander";
 import type { NewKey } from "../../app/new-key.ts";
 import type { Config } from "../../config/schema.ts";

@@ -31,7 +31,6 @@ export function encryptionKeyOption(): Option {
 }
 
 const NAMES = EMBEDDING_MODELS.map(({ alias, languages }) => `${alias} (${languages})`);
-/** The models to choose from. */
 export const MODELS = `${NAMES.join(" or ")}, a local ONNX model (folder or owner/name), or one of embedding.provider`;
 
 /** `--model`. @param mayAsk without a name the command says which one there is */

@@ -8,7 +8,6 @@ export type Format = (typeof FORMATS)[number];
 
 /** Where a command writes. Results go to stdout, everything else to stderr. */
 export type Output = {
-  /** A line of the result. */
   line(text?: string): void;
   /** The result as JSON, indented by 2. */
   json(value: unknown): void;
@@ -155,7 +154,6 @@ function label(key: string): string {
 
 const MAX_VALUE = 500;
 
-/** A value on one line. */
 function word(value: unknown): string {
   if (value === null || value === undefined) return "";
   if (typeof value === "boolean") return value ? "yes" : "no";
@@ -225,7 +223,6 @@ export function printAnswer(output: Output, format: Format, answer: object): voi
   else for (const line of answerLines(answer)) output.line(line);
 }
 
-/** Prints a result with its members in snake case. */
 export function printResult(output: Output, format: Format, result: object): void {
   const members = Object.entries(result).map(([key, value]) => [snakeCase(key), value ?? null]);
   printAnswer(output, format, Object.fromEntries(members));

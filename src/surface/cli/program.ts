@@ -68,7 +68,6 @@ const COMMANDS: Readonly<Record<string, Builder>> = {
   demo: async (context) => (await import("./commands/init.ts")).demoCommand(context),
 };
 
-/** The names of all commands. */
 export const COMMAND_NAMES: readonly string[] = Object.keys(COMMANDS);
 
 /** Synonyms of commands that people type. */

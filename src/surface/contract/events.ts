@@ -39,7 +39,6 @@ const blobView: View<KeptBlob> = noted(
   { description: "Of the type of the picture; `application/octet-stream` for what is none." },
 );
 
-/** What events name. */
 const getBlobOperation = defineOperation({
   name: "get_blob",
   summary: "Read a picture of an event",

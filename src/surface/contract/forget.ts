@@ -95,7 +95,6 @@ const forgetView = noted(
   { id: "ForgetAnswer", description: "What a forgetting erases, or has erased." },
 );
 
-/** The record of a forgetting. */
 const forgettingView = named<Forgetting>("Forgetting", "What is known of a forgetting.", {
   forgetId: uuid,
   stage: member(FORGET_STAGES),

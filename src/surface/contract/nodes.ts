@@ -111,7 +111,6 @@ export const eventView = noted(
   { id: "Event", description: "The source text of memories, written once." },
 );
 
-/** One page of events by time. */
 export const eventPageView = noted(
   view<ListedEvents>()({
     events: list(eventView),
@@ -122,7 +121,6 @@ export const eventPageView = noted(
   { id: "EventPage" },
 );
 
-/** One page of conversations. */
 export const sessionPageView = noted(
   view<ListedSessions>()({
     sessions: list(
@@ -144,7 +142,6 @@ export const sessionPageView = noted(
   { id: "SessionPage" },
 );
 
-/** One page of all memories. */
 const nodePageView = noted(
   view<ScanPage>()({
     nodes: list(nodeForm),

@@ -64,7 +64,6 @@ const organizeView = noted(view<OrganizeResult>()(members), {
   description: "`per_job` has an entry for each job that ran, and `materialization_drain`.",
 });
 
-/** The answer of the tool. */
 const organizeToolView = view<OrganizeResult>()({
   jobsRun: members.jobsRun,
   skippedBecause: members.skippedBecause,
@@ -134,5 +133,4 @@ export const organizeOperation = defineOperation({
   },
 });
 
-/** Operations that organize memories. */
 export const ORGANIZE_OPERATIONS = part("organizing", organizeOperation);

@@ -80,7 +80,6 @@ const checksum = noted(sha256, {
     "SHA-256 of the object without this key: UTF-8, no blanks, keys in this order, shortest numbers.",
 });
 
-/** One page of retrievals. */
 const retrievalsView = noted(
   view<ListedRetrievals>()({
     retrievals: list(
@@ -347,7 +346,6 @@ const getCitationsOperation = defineOperation({
   },
 });
 
-/** Operations on receipts and citations. */
 export const RECEIPT_OPERATIONS = part(
   "retrieval",
   listRetrievalsOperation,

@@ -231,7 +231,6 @@ const receiptMembers = {
   }),
 };
 
-/** The result of a store in answers. */
 const storeAnswerView = noted(view<StoreReceipt>()(receiptMembers), { id: "StoreReceipt" });
 
 /** The same for a tool: how far it is only where it is not done. */

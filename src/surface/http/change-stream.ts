@@ -19,7 +19,6 @@ export function wantsStream({ method, headers }: Request): boolean {
   return method === "GET" && headers.get("accept")?.includes(TYPE) === true;
 }
 
-/** A page of the feed as it is answered. */
 export type FeedPage = {
   readonly changes: readonly { readonly cursor: string }[];
   readonly next_cursor: string;

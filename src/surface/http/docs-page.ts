@@ -26,7 +26,6 @@ type Document = {
   readonly components: { readonly schemas: Schemas };
 };
 
-/** For light and dark. */
 const STYLE = `
 :root { color-scheme: light dark; --line: #8884; --soft: #8881; --good: #15803d; --warm: #b45309; --cool: #1d4ed8; }
 @media (prefers-color-scheme: dark) { :root { --good: #86efac; --warm: #fcd34d; --cool: #93c5fd; } }
@@ -200,7 +199,6 @@ function schemaOf(part: Content | undefined): Schema | undefined {
   return Object.values(part?.content ?? {})[0]?.schema;
 }
 
-/** Text that is already markup. */
 class Markup {
   readonly text: string;
 
@@ -217,7 +215,6 @@ export function html(parts: TemplateStringsArray, ...values: readonly Part[]): M
   return new Markup(texts.join(""));
 }
 
-/** Markup joined with a separator. */
 function joined(list: readonly Markup[], between: string): Markup {
   return new Markup(list.map(({ text }) => text).join(escaped(between)));
 }

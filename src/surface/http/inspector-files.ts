@@ -1,6 +1,4 @@
-/** A file of the inspector. */
 export type InspectorFile = {
-  /** For `Content-Type`. */
   readonly type: string;
   /** With its quotation marks, as in the header. */
   readonly etag: string;

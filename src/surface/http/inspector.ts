@@ -8,7 +8,6 @@ import type { HttpApp } from "./app-env.ts";
 import { isNamed } from "./blob-answer.ts";
 import type { InspectorFile } from "./inspector-files.ts";
 
-/** The path of the inspector. */
 export const INSPECTOR_PATH = "/inspect/";
 /** Represents all of its paths in the log. */
 const ROUTE = "/inspect/*";

@@ -7,7 +7,6 @@ import type { HttpApp } from "./app-env.ts";
 /** The path of the metrics, in the text format of Prometheus. */
 const METRICS_PATH = "/metrics";
 
-/** An answered request. */
 export type AnsweredRequest = {
   readonly method: string;
   /** With `{name}` for path parameters; `unmatched` for no route. */

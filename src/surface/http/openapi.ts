@@ -10,7 +10,6 @@ import { exampleOf, type Schema, type Schemas } from "./docs-page.ts";
 
 type ResponseConfig = Exclude<RouteConfig["responses"][number], { readonly $ref: string }>;
 
-/** The error codes of an answer. */
 const codeSchema = z
   .enum([...Object.keys(ERROR_CATALOGUE), ...REFUSAL_CODES])
   .meta({ id: "ErrorCode", description: "What to branch on; docs/errors.md explains each." });

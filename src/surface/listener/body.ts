@@ -223,7 +223,6 @@ type BodyRoom = {
   enter(owner: string | undefined): BodySpace;
 };
 
-/** The room of one body. */
 export type BodySpace = {
   /**
    * Reserves room for arrived bytes; read more only once there is room.

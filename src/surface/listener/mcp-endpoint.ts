@@ -4,7 +4,6 @@ import { answerJson } from "./answers.ts";
 import type { Authenticate } from "./auth.ts";
 import type { Turn } from "./door.ts";
 
-/** The path of MCP. */
 export const MCP_PATH = "/mcp";
 /** The same path with a trailing slash, which some clients append. They would not follow a redirect with their key. */
 export const MCP_PATHS: readonly string[] = [MCP_PATH, `${MCP_PATH}/`];

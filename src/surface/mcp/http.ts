@@ -41,7 +41,6 @@ export type McpEndpointDeps = Omit<McpDeps, "boundUserId" | "hidesPlace"> & {
   readonly bodyTimes?: Partial<BodyTimes> | undefined;
 };
 
-/** One request in progress. */
 type Exchange = {
   readonly request: Request;
   readonly message: Readonly<Record<string, unknown>>;

@@ -342,7 +342,6 @@ class Connection implements Transport {
   }
 }
 
-/** The unanswered requests, with their sizes. */
 class PendingRequests {
   readonly #sizes = new Map<string | number, number>();
   #total = 0;

@@ -16,7 +16,6 @@ const OWNER_AGAIN = { type: "string" };
 /** `none`: the connection has its owner. `optional`: the pack has one. */
 export type OwnerArgument = "none" | "optional" | "required";
 
-/** The audience of a tool. */
 export type Audience = {
   readonly owner: OwnerArgument;
   readonly toolSet: ToolSet;
@@ -100,7 +99,6 @@ function shownInput(tool: ToolDescription, { owner: ownerArgument, toolSet }: Au
   };
 }
 
-/** An argument, not a member of one, that is unknown. */
 const UNKNOWN_ARGUMENT = /(?:^|[ ;])[^ .[\];:]+: is not a known key/;
 
 /** If an argument name is unknown, the message lists the known names. */

@@ -32,7 +32,6 @@ export type McpDeps = {
   readonly log: Log;
 };
 
-/** Offers the tools of the set. */
 export function registerTools(server: McpServer, deps: McpDeps): void {
   const { toolSet = "full" } = deps;
   const audience = { owner: ownerArgument(deps), toolSet };
@@ -169,7 +168,6 @@ export function openFailureFor(error: unknown, deps: Pick<McpDeps, "hidesPlace" 
     : "The memory could not be opened; the log of the server says why";
 }
 
-/** A message for this caller. */
 export function messageFor(
   message: string,
   error: unknown,

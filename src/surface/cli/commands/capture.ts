@@ -51,7 +51,6 @@ type SwitchOptions = {
   readonly format: Format;
 };
 
-/** `svc capture`: what hooks of assistants store, and what they do not. */
 export function captureCommand(context: CliContext): Command {
   return new Command("capture")
     .description("turn storing without being asked on and off, and see what was stored")
@@ -108,7 +107,6 @@ function switchLines(): readonly string[] {
   ];
 }
 
-/** Messages that are listed. */
 const LISTED = 20;
 /** Messages that are looked through for them. */
 const SCANNED = 400;
@@ -179,7 +177,6 @@ async function storedByHooks(engine: MemoryEngine) {
     .slice(0, LISTED);
 }
 
-/** The last run of each hook. */
 function lastRuns(runs: readonly Run[]): readonly Run[] {
   const last = new Map(runs.map((run) => [`${run.client} ${run.event}`, run]));
   return [...last.values()].filter(({ event }) => event !== "");

@@ -25,7 +25,6 @@ function tellDone(desk: Desk<unknown>, nodes: readonly MemoryNode[], done: strin
   );
 }
 
-/** `svc archive`: retires memories. */
 export const archiveCommand = memoryCommand<{ readonly yes?: true }, [readonly string[]]>(
   {
     name: "archive",
@@ -68,7 +67,6 @@ async function isAgreed({ output }: Desk<unknown>, nodes: readonly MemoryNode[])
   return await confirm(`Archive ${what}?`, false);
 }
 
-/** `svc pin`: pins memories, or releases them. */
 export const pinCommand = memoryCommand<{ readonly release?: true }, [readonly string[]]>(
   {
     name: "pin",
@@ -99,7 +97,6 @@ type RestoreOptions = {
   readonly reason?: string;
 };
 
-/** `svc restore`: brings retired memories back. */
 export const restoreCommand = memoryCommand<RestoreOptions, [readonly string[]]>(
   {
     name: "restore",
@@ -161,7 +158,6 @@ async function eventOf({ find }: Desk<unknown>, given: string): Promise<string> 
   return parseUuid(given) ?? (await find(given)).id;
 }
 
-/** `svc extraction-status`: how far extraction from one message has come. */
 export const extractionStatusCommand = memoryCommand<object, [string]>(
   {
     name: "extraction-status",
@@ -180,7 +176,6 @@ States: pending (waits), running, complete, failed (tried again only by svc retr
   },
 );
 
-/** `svc retry-extraction`: queues a failed extraction again. */
 export const retryExtractionCommand = memoryCommand<object, [string]>(
   {
     name: "retry-extraction",
@@ -202,7 +197,6 @@ Makes it due now; svc process-extractions then runs it. What the model answered 
   },
 );
 
-/** `svc process-extractions`: extracts what is queued. */
 export const processExtractionsCommand = memoryCommand<
   { readonly limit?: number; readonly budgetMs?: number },
   []
@@ -236,7 +230,6 @@ Needs a language model: SVC_EXTRACTION__PROVIDER, SVC_EXTRACTION__MODEL. Exits w
   },
 );
 
-/** `svc organize`: organizes the memories of a pack. */
 export const organizeCommand = memoryCommand<
   { readonly jobs?: string; readonly budgetMs?: number },
   []

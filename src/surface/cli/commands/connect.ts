@@ -43,7 +43,6 @@ type ConnectOptions = ChangeOptions & {
   readonly verify: boolean;
 };
 
-/** `svc connect`: configures an assistant to start the memory server, and tests it. Idempotent. */
 export function connectCommand(context: CliContext): Command {
   return new Command("connect")
     .description("let an assistant use a pack")
@@ -416,7 +415,6 @@ function ownerName(text: string): string {
   return text;
 }
 
-/** `svc disconnect`: undoes `svc connect`. Idempotent. */
 export function disconnectCommand(context: CliContext): Command {
   return new Command("disconnect")
     .description("undo svc connect for an assistant")
@@ -559,7 +557,6 @@ type ChangeOptions = {
   readonly format: Format;
 };
 
-/** The outcome of a planned change. */
 type ChangeOutcome = {
   readonly status: "unchanged" | "planned" | "declined" | "done";
   /** The lines of the file that differ. */

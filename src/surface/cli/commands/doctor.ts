@@ -24,7 +24,6 @@ type DoctorOptions = PackOptions & {
 
 const MAX_SECONDS = 3600;
 
-/** `svc doctor`: checks a pack and what the program needs to work. */
 export const doctorCommand = packCommand(
   {
     name: "doctor",
@@ -100,7 +99,6 @@ function label(status: Finding["status"]): string {
   return status === "warn" ? kleur.yellow("[WARN]") : kleur.red("[FAIL]");
 }
 
-/** `svc config-audit`: the provisional settings and what this configuration makes of them. */
 export function configAuditCommand(context: CliContext): Command {
   return new Command("config-audit")
     .description("list the settings whose values are provisional, and which of them take effect")

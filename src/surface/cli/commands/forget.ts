@@ -71,7 +71,6 @@ const buildVerify = packCommand(
   },
 );
 
-/** `svc forget`: erases memories, and proves it. */
 export function forgetCommand(context: CliContext): Command {
   return build(context).addCommand(buildVerify(context));
 }

@@ -46,7 +46,6 @@ type ImportOptions = PackOptions &
     readonly undo?: string;
   };
 
-/** `svc import`: brings in what other programs keep, or makes a new pack from an export of our own. */
 export const importCommand = packCommand(
   {
     name: "import",

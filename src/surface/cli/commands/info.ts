@@ -6,7 +6,6 @@ import { shownOwner } from "../../contract/core/tool-text.ts";
 import { configFor, type PackOptions, packCommand } from "../options.ts";
 import { fields, oneLine } from "../output.ts";
 
-/** `svc info`: shows what a pack holds, without opening it for writing. */
 export const infoCommand = packCommand(
   {
     name: "info",

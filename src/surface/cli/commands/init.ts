@@ -34,7 +34,6 @@ import { packName } from "./serve.ts";
 
 type InitOptions = KeyOptions & { readonly owner?: string; readonly model?: string };
 
-/** `svc init`: makes a pack and explains how to connect an assistant to it. Idempotent. */
 export function initCommand(context: CliContext): Command {
   return new Command("init")
     .description("make an encrypted pack and print what to paste into an assistant")
@@ -279,7 +278,6 @@ const FOREIGN_QUESTIONS = ["Unter welchem Topf liegt der Schlüssel?", "¿A qué
 
 const SHOWN_RESULTS = 2;
 
-/** `svc demo`: stores real sentences in a throwaway pack and retrieves them with different words. */
 export function demoCommand(context: CliContext): Command {
   return new Command("demo")
     .description("store some sentences in a throwaway pack and retrieve them")

@@ -28,7 +28,6 @@ Examples:
 Keys are kept in the system's secret store or, where there is none, in files that only you can read. A passphrase is kept
 only when you import it. If you lose the key, you lose the pack. Only export shows a key.`;
 
-/** `svc key`: stores, shows and removes the keys of packs on this machine. */
 export function keyCommand(context: CliContext): Command {
   const key = new Command("key")
     .description("keep, back up or forget the key of a pack")

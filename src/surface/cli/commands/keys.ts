@@ -24,7 +24,6 @@ never the keys themselves.`;
 
 const keyFile = async () => await import("../../../app/key-file.ts");
 
-/** `svc keys`: makes, lists and revokes the keys of a server's callers. */
 export function keysCommand(context: CliContext): Command {
   const { output } = context;
   const part = (name: string, description: string): Command =>

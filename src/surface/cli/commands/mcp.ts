@@ -38,7 +38,6 @@ type McpOptions = {
   readonly create: boolean;
 };
 
-/** `svc mcp`: the tool server of an assistant. */
 export function mcpCommand(context: CliContext): Command {
   return new Command("mcp")
     .description("serve memories to an assistant over MCP")

@@ -219,7 +219,6 @@ type ObserveOptions = PackOptions & {
   readonly thumbnails: boolean;
 };
 
-/** `svc observe`: stores what photos and videos show. */
 export const observeCommand = packCommand(
   {
     name: "observe",

@@ -22,7 +22,6 @@ said stays as it was said, and the audit log keeps who had it before. A join can
 
 type OwnerOptions = PackOptions & { readonly dryRun?: true; readonly yes?: true };
 
-/** `svc owner`: lists the owners of a pack, and sets its own. */
 export function ownerCommand(context: CliContext): Command {
   const command = new Command("owner").description("list, choose, rename and join owners");
   for (const build of [listPart, usePart, movePart(false), movePart(true)]) {

@@ -29,7 +29,6 @@ type ProjectOptions = PackOptions & { readonly userId?: string; readonly yes?: t
 /** Memories that one erasure takes. */
 const BATCH = 1000;
 
-/** `svc projects`: what assistants captured, by the folders they worked in. */
 export function projectsCommand(context: CliContext): Command {
   const command = new Command("projects").description("list, rename, join and forget projects");
   for (const build of [listPart, renamePart, joinPart, forgetPart]) {

@@ -36,7 +36,6 @@ type ListOptions = {
   readonly after?: string;
 };
 
-/** `svc list`: the memories of one owner, newest first. */
 export const listCommand = memoryCommand<ListOptions, []>(
   {
     name: "list",
@@ -100,7 +99,6 @@ async function placeOf({ find }: Desk<ListOptions>, after: string): Promise<stri
   return cursorOf({ id, at });
 }
 
-/** `svc profile`: what is known of a person. */
 export const profileCommand = memoryCommand<{ readonly maxTokens: number }, []>(
   {
     name: "profile",
@@ -124,7 +122,6 @@ Needs no language model. svc list shows all memories, svc search finds those abo
   },
 );
 
-/** `svc nodes`: the memories of all owners with their confidence and salience, newest first. */
 export const nodesCommand = memoryCommand<{ readonly limit: number }, []>(
   {
     name: "nodes",
@@ -162,7 +159,6 @@ type EdgeFilters = EdgesOptions & {
   readonly limit: number;
 };
 
-/** `svc edges`: the edges between memories, by ascending id. */
 export const edgesCommand = memoryCommand<EdgeFilters, []>(
   {
     name: "edges",
@@ -206,7 +202,6 @@ Examples:
 type Counts = Awaited<ReturnType<MemoryEngine["storeCounts"]>>;
 type Tally = readonly (readonly [name: string, count: number])[];
 
-/** `svc stats`: counts memories and edges, by type, state and scope. */
 export const statsCommand = memoryCommand<object, []>(
   {
     name: "stats",
@@ -309,7 +304,6 @@ async function memoryLines(engine: MemoryEngine, node: MemoryNode): Promise<read
 }
 
 type Around = {
-  /** What it replaced. */
   readonly replaced: MemoryNode | undefined;
   /** The organizer's last change to it, in words. */
   readonly organizer: string | undefined;
@@ -345,7 +339,6 @@ function factsOf(node: MemoryNode, { replaced, organizer }: Around): [string, st
   return facts.flatMap(([label, value]) => (value === undefined ? [] : [[label, oneLine(value)]]));
 }
 
-/** `svc chain`: what a memory replaced, and what replaced it. */
 export const chainCommand = memoryCommand<object, [string]>(
   {
     name: "chain",

@@ -23,7 +23,6 @@ type SearchOptions = {
   readonly context?: true;
 };
 
-/** `svc search`: searches one owner's memories for a question. */
 export const searchCommand = memoryCommand<SearchOptions, [readonly string[]]>(
   {
     name: "search",
@@ -130,7 +129,6 @@ function contentOf(
   return textAfter(facts, node);
 }
 
-/** `svc explain`: why each record was or was not in the context of a retrieval. */
 export const explainCommand = memoryCommand<object, [string | undefined]>(
   {
     name: "explain",

@@ -40,7 +40,6 @@ type ServeOptions = {
   readonly readOnly?: true;
 };
 
-/** `svc serve`: the HTTP server. */
 export function serveCommand(context: CliContext): Command {
   return new Command("serve")
     .description("serve memories over HTTP")
@@ -230,7 +229,6 @@ type OpenOptions = {
   readonly browser: boolean;
 };
 
-/** `svc open`: the inspector in a browser. */
 export function openCommand(context: CliContext): Command {
   return new Command("open")
     .description("look through a pack in a browser: find, understand, correct")

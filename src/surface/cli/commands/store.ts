@@ -18,7 +18,6 @@ const SHOWN_CHARS = 80;
 
 type StoreOptions = { readonly supersedes?: readonly string[] };
 
-/** `svc store`: stores one memory and waits until it can be found. */
 export const storeCommand = memoryCommand<StoreOptions, [readonly string[]]>(
   {
     name: "store",
@@ -105,7 +104,6 @@ async function replaceNear(
   output.line(`If it replaces one of them: svc replace ID ${name(fresh.id)}`);
 }
 
-/** `svc replace`: replaces the text of a memory, or a memory by another. */
 export const replaceCommand = memoryCommand<object, [string, readonly string[]]>(
   {
     name: "replace",

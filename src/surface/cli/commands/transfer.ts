@@ -34,7 +34,6 @@ type ExportOptions = {
   readonly format: "jsonl" | "json";
 };
 
-/** `svc export`: writes everything in a pack to a file, while other processes may use the pack. */
 export const exportCommand = packCommand(
   {
     name: "export",
@@ -187,7 +186,6 @@ async function embed(
 
 type Options = PackOptions & KeyOptions;
 
-/** `svc migrate`: moves memories from one kind of store to another. */
 export const migrateCommand = packCommand(
   {
     name: "migrate",

@@ -23,7 +23,6 @@ import { oneLine, printResult } from "../output.ts";
 import { Interrupted, stoppable, stopSignal } from "../signals.ts";
 import { confirm, isTerminal } from "../terminal.ts";
 
-/** `svc backup`: copies a pack, which may be in use. */
 export const backupCommand = packCommand(
   {
     name: "backup",
@@ -60,7 +59,6 @@ export async function copyPack(
   printResult(output, format, { ...done, ...(isReplacement && { setAside: setAside.at(-1) }) });
 }
 
-/** `svc restore-backup`: replaces a pack with a copy. */
 export const restoreBackupCommand = packCommand(
   {
     name: "restore-backup",
@@ -88,7 +86,6 @@ command asks first.`,
     }),
 );
 
-/** `svc compact`: shrinks a pack to its content. */
 export const compactCommand = packCommand(
   {
     name: "compact",
@@ -115,7 +112,6 @@ type RekeyOptions = PackOptions & {
   readonly newEncryptionKey?: string;
 };
 
-/** `svc rekey`: gives a pack another key, its first key, or none. */
 export const rekeyCommand = packCommand(
   {
     name: "rekey",
@@ -179,7 +175,6 @@ async function targetOf(
 
 const LABELS = { vectors: "embedding", texts: "indexing texts" } as const;
 
-/** How to rebuild a pack. */
 type RebuildRun = Pick<RebuildInput, "all" | "batchSize"> & {
   /** The pack as typed. */
   readonly path: string;
@@ -214,7 +209,6 @@ type RebuildOptions = PackOptions & {
   readonly model?: string | true;
 };
 
-/** `svc rebuild`: rebuilds the indexes of a pack from its events and graph. */
 export const rebuildCommand = packCommand(
   {
     name: "rebuild",

@@ -168,7 +168,6 @@ export const speakerField = field(
   z.string().nullish().meta({ description: "Name of who said it." }),
 );
 
-/** An identifier. */
 export function id(http?: Described, tool?: Described): Field<Uuid> {
   return parsed(required(uuidIn, http, tool), parseId);
 }
@@ -261,7 +260,6 @@ export function flagInQuery(description: string): Field<boolean | undefined> {
   };
 }
 
-/** A moment in a query. */
 export function instantInQuery(description: string): Field<string | undefined> {
   return httpField(instantIn.optional().meta({ description }));
 }

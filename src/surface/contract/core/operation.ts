@@ -22,7 +22,6 @@ import {
 import { linesOf } from "./tool-text.ts";
 import { parseWire } from "./wire-issues.ts";
 
-/** The context of an operation. */
 export type CallContext = {
   readonly engine: () => MemoryEngine;
   readonly caller: Caller;
@@ -30,7 +29,6 @@ export type CallContext = {
   readonly userId: string | undefined;
   /** The actor if no owner is bound: `api-operator` or `mcp-operator`. */
   readonly operator: string;
-  /** Version of the program. */
   readonly version: string;
   /** The calling program, as it names itself; undefined: unnamed. */
   readonly client?: string | undefined;
@@ -96,13 +94,10 @@ export type LineBinding<Output = unknown> = {
   readonly ask: (given: Wire, context: CallContext) => Promise<Asked<Output>>;
 };
 
-/** What a tool answers. */
 export type ToolAnswer = {
-  /** For programs. */
   readonly structured: WireObject;
   /** Its lines for a model, with every id that a further call may need. */
   readonly text: string;
-  /** The one memory that the answer is about. */
   readonly nodeId: Uuid | undefined;
   /** The owner of the request, if the answer contains none of that owner's memories. */
   readonly nothingOf: string | undefined;
@@ -161,7 +156,6 @@ export type Operation = {
 type HttpDefinition<F extends Fields, Output> = HttpShape & {
   /** If it answers with less than the other surfaces. Default: the operation's. */
   readonly run?: Definition<F, Output>["run"];
-  /** Method and path. */
   readonly route: `${Method} /${string}`;
   /** How the members are arranged in a body; or the name of a flat body. Absent: no body. */
   readonly body?: Body | string;

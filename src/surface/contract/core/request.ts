@@ -120,7 +120,6 @@ export type HttpParts = {
   readonly body: unknown;
 };
 
-/** The schemas of an HTTP request. */
 export type HttpRequest = {
   readonly params?: z.ZodObject | undefined;
   readonly query?: z.ZodObject | undefined;

@@ -162,7 +162,6 @@ const outcome = noted(nullable(member(OUTCOMES)), {
   description: "Null while it is off.",
 });
 
-/** The metrics of a retrieval. */
 const metricsView = noted(
   view<RetrievalMetadata & { readonly isWhole: boolean }>()({
     requestId: noted(uuid, { description: "Names the receipt." }),

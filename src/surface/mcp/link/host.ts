@@ -11,7 +11,6 @@ const END_MS = 1500;
 /** Milliseconds for a guest to read the rest of its data. */
 const PART_MS = 2000;
 
-/** One served connection. */
 export type ServedGuest = {
   /** Resolves when nothing more is read or written. */
   readonly ended: Promise<void>;

@@ -303,7 +303,6 @@ type FileMark = {
 type FoundFile = {
   readonly mark: FileMark;
   readonly isSocket: boolean;
-  /** Number of the user. */
   readonly owner: number;
 };
 
