@@ -66,17 +66,7 @@ test("what a library needs of the system is read from its file", () => {
 
 const KERNEL = [
   "sqlite3_svckernel_init",
-  ...[
-    "alike",
-    "ask",
-    "code",
-    "gather_begin",
-    "gather_count",
-    "gather_ends",
-    "gather_take",
-    "join",
-    "likely",
-  ],
+  ...["alike", "ask", "code", "likely"],
   ...["quantise", "question", "score", "score_some", "select", "sign", "weigh"],
 ].map((name) => (name.startsWith("sqlite3") ? name : `svckernel_${name}`));
 

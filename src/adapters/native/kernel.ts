@@ -1,6 +1,5 @@
 import { dlopen } from "bun:ffi";
 import { SvcError } from "../../domain/errors.ts";
-import type { Postings } from "../../domain/search/bm25.ts";
 import type { Hit } from "../../ports/store/search-index.ts";
 import { KERNEL_LIBRARY, loadFailure, ownLibraryPath } from "./load-library.ts";
 
@@ -38,10 +37,7 @@ export type Centre = { readonly mean: Float32Array; readonly limit: number };
 export type CodeRows = { readonly signs: BigUint64Array; readonly strong: BigUint64Array };
 export type LikelyRows = { readonly positions: Int32Array; readonly scores: Float32Array };
 
-/** Documents by ascending key, each with its upper bound. */
-export type Bounds = { readonly keys: Float64Array; readonly most: Float32Array };
-
-/** The functions of the search library. See `kernel/rank.h` and `kernel/postings.h`. */
+/** The functions of the search library. See `kernel/rank.h`; those of words are called by SQL (`kernel/words.h`). */
 export type Kernel = {
   /** The library's file, whose entry point SQLite may load. */
   readonly path: string;
@@ -79,19 +75,6 @@ export type Kernel = {
     errors: Float32Array | undefined,
     bounds: { readonly slack: number; readonly count: number; readonly wanted: number },
   ): Selection;
-  /** Raises the bounds of a word's documents, by the domain's `raisedBound`. The call after the next one uses the memory of the result again. */
-  join(
-    bounds: Bounds,
-    word: Postings,
-    weight: { readonly rarity: number; readonly growth: number; readonly least: number },
-  ): Bounds;
-  /** Read by the auxiliary function `svckernel_gather` while `walk` runs, with the domain's `weightedFrequency`. */
-  gather(walk: () => void): Postings;
-  /**
-   * The same by `svckernel_lists`, for each of `count` words, in memory that the next call uses again.
-   * @returns undefined if `walk` returns false
-   */
-  lists(count: number, walk: () => boolean): readonly Postings[] | undefined;
 };
 
 const SYMBOLS = {
@@ -112,14 +95,6 @@ const SYMBOLS = {
   },
   svckernel_weigh: { args: ["ptr", "ptr", "ptr", "u32", "u32", "ptr", "ptr"], returns: "void" },
   svckernel_select: { args: ["ptr", "ptr", "f32", "u32", "u32", "ptr", "ptr"], returns: "u32" },
-  svckernel_join: {
-    args: ["ptr", "ptr", "u32", "ptr", "ptr", "u32", "f64", "f64", "f64", "ptr", "ptr"],
-    returns: "u32",
-  },
-  svckernel_gather_begin: { args: [], returns: "void" },
-  svckernel_gather_count: { args: [], returns: "u32" },
-  svckernel_gather_ends: { args: ["ptr"], returns: "void" },
-  svckernel_gather_take: { args: ["ptr", "ptr"], returns: "void" },
 } as const;
 
 let loaded: Kernel | SvcError | undefined;
@@ -156,7 +131,6 @@ function openKernel(path: string): Kernel {
     ...rowLoops(symbols),
     ...signatureLoops(symbols),
     ...codeLoops(symbols),
-    ...wordLoops(symbols),
   };
 }
 
@@ -299,62 +273,6 @@ function codeLoops(symbols: Symbols): Pick<Kernel, "code" | "ask" | "likely"> {
         symbols.svckernel_weigh(signs, strong, positions, many, words, asked, scores);
       }
       return { positions, scores };
-    },
-  };
-}
-
-function wordLoops(symbols: Symbols): Pick<Kernel, "join" | "gather" | "lists"> {
-  const pair = () => {
-    const keys = reused((size) => new Float64Array(size));
-    const most = reused((size) => new Float32Array(size));
-    return (size: number) => ({ keys: keys(size), most: most(size) });
-  };
-  const [read, here, there] = [pair(), pair(), pair()];
-  let into = here;
-  const fresh = (size: number) => ({ keys: new Float64Array(size), most: new Float32Array(size) });
-  const take = (room: typeof fresh): Postings => {
-    const count = symbols.svckernel_gather_count();
-    const { keys, most: frequencies } = room(count);
-    const postings = { keys, frequencies };
-    if (count > 0) symbols.svckernel_gather_take(postings.keys, postings.frequencies);
-    return postings;
-  };
-  return {
-    join: ({ keys, most }, word, { rarity, growth, least }) => {
-      const room = keys.length + word.keys.length;
-      // What is joined to may be the last result.
-      into = into === here ? there : here;
-      const joined = into(room);
-      const count = symbols.svckernel_join(
-        keys,
-        most,
-        keys.length,
-        word.keys,
-        word.frequencies,
-        word.keys.length,
-        rarity,
-        growth,
-        least,
-        joined.keys,
-        joined.most,
-      );
-      return { keys: joined.keys.subarray(0, count), most: joined.most.subarray(0, count) };
-    },
-    gather: (walk) => {
-      symbols.svckernel_gather_begin();
-      walk();
-      return take(fresh);
-    },
-    lists: (count, walk) => {
-      symbols.svckernel_gather_begin();
-      if (!walk()) return undefined;
-      const ends = new Uint32Array(count);
-      if (count > 0) symbols.svckernel_gather_ends(ends);
-      const { keys, frequencies } = take(read);
-      return Array.from(ends, (end, word) => {
-        const own = [ends[word - 1] ?? 0, end] as const;
-        return { keys: keys.subarray(...own), frequencies: frequencies.subarray(...own) };
-      });
     },
   };
 }

@@ -5,13 +5,13 @@ import { compareUnits } from "../../lib/text.ts";
  * BM25, as every store computes it to the last bit: the order of additions is part of the rule. Words are weighed by their rarity among the
  * owner's own documents, so that other owners' documents neither affect ranking nor leak; only the length of a document is compared with
  * the mean over all owners. The constants are those of FTS5, which computes the scores if there is no kernel. The kernel
- * (adapters/native/kernel) repeats `weightedFrequency` and `raisedBound`; a test compares them.
+ * (adapters/native/kernel) repeats `weightedFrequency` and `share`; a test compares them.
  */
 
 /** How quickly further occurrences stop counting. */
-const K1 = 1.2;
+export const K1 = 1.2;
 /** The influence of a document's length, 0 to 1. */
-const B = 0.75;
+export const B = 0.75;
 
 /** How often a word occurs in each column of a document (`lexical-document.ts`). */
 type Occurrences = { readonly own: number; readonly previous: number; readonly next: number };
@@ -102,17 +102,6 @@ export function weighWords<Word extends { readonly keys: ArrayLike<number> }>(
  */
 export function share(frequency: number, length: number): number {
   return (frequency * (K1 + 1)) / (frequency + K1 * (1 - B + B * length));
-}
-
-/** For raising bounds: a share is at most `growth * frequency / (frequency + least)`, at any length. */
-export const BOUND = { growth: K1 + 1, least: K1 * (1 - B) } as const;
-/** More than the rounding loss of a 32-bit sum. */
-const ROUNDING = 1 + 2 ** -20;
-
-/** The upper bound of a document's score, in 32 bits, once one more of its words is known; before the first word it is 0. */
-export function raisedBound(bound: number, rarityOfWord: number, frequency: number): number {
-  const weight = rarityOfWord * BOUND.growth * ROUNDING;
-  return Math.fround(bound + (weight * frequency) / (frequency + BOUND.least));
 }
 
 /** The order of hits: best first, ties by key, which is the order of writing. */

@@ -4,17 +4,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import {
-  type Bounds,
-  type Kernel,
-  loadKernel,
-  type Rows,
-} from "../../../src/adapters/native/kernel.ts";
+import { type Kernel, loadKernel, type Rows } from "../../../src/adapters/native/kernel.ts";
 import { kernelOn } from "../../../src/adapters/sqlite/connection/kernel-on.ts";
 import {
-  BOUND,
+  B,
   COLUMN_WEIGHTS,
-  raisedBound,
+  K1,
+  share,
   weightedFrequency,
 } from "../../../src/domain/search/bm25.ts";
 import { compileDriver, whyNoSanitizers } from "./sanitized.ts";
@@ -196,99 +192,14 @@ describe("a selection", () => {
   });
 });
 
-describe("joined bounds", () => {
-  test("add up what each word lets a document reach", () => {
-    const start = { keys: new Float64Array([1, 5]), most: new Float32Array([0.5, 2]) };
-    const word = { keys: new Float64Array([0, 5, 9]), frequencies: new Float32Array([1, 3, 1]) };
-
-    const joined = kernel().join(start, word, { rarity: 2, growth: 2, least: 1 });
-
-    expect([...joined.keys]).toEqual([0, 1, 5, 9]);
-    expect([...joined.most].map((value) => Math.round(value * 1e4) / 1e4)).toEqual([2, 0.5, 5, 2]);
-    for (const [index, least] of [2, 0.5, 5, 2].entries()) {
-      expect(joined.most[index]).toBeGreaterThanOrEqual(least);
-    }
-  });
-});
-
-describe("BM25 in the library", () => {
-  test("bounds documents bit for bit as the rule of the domain does", () => {
-    const word = fc.record({
-      rarity: fc.double({ min: 1e-6, max: 20, noNaN: true }),
-      frequencies: fc.dictionary(
-        fc.integer({ min: 1, max: 60 }).map(String),
-        fc.integer({ min: 1, max: 400 }),
-      ),
-    });
-    fc.assert(
-      fc.property(fc.array(word, { maxLength: 8 }), (words) => {
-        let joined: Bounds = { keys: new Float64Array(0), most: new Float32Array(0) };
-        const expected = new Map<number, number>();
-        for (const { rarity, frequencies } of words) {
-          // An object lists such names as numbers, in ascending order.
-          const keys = Object.keys(frequencies).map(Number);
-          const halves = Object.values(frequencies).map((count) => count / 2);
-          const postings = {
-            keys: Float64Array.from(keys),
-            frequencies: Float32Array.from(halves),
-          };
-          joined = kernel().join(joined, postings, { rarity, ...BOUND });
-          for (const [index, key] of keys.entries()) {
-            const bound = expected.get(key) ?? 0;
-            expected.set(key, raisedBound(bound, rarity, halves[index] ?? 0));
-          }
-        }
-
-        expect(new Map([...joined.keys].map((key, index) => [key, joined.most[index]]))).toEqual(
-          new Map([...expected].sort(([a], [b]) => a - b)),
-        );
-      }),
-      { numRuns: 500, seed: 8 },
-    );
-  });
-
-  test("weighs the occurrences in each column bit for bit as the rule of the domain does", () => {
-    const count = fc.integer({ min: 0, max: 9 });
-    const documents = fc.array(fc.record({ own: count, previous: count, next: count }), {
-      minLength: 1,
-      maxLength: 40,
-    });
-    fc.assert(
-      fc.property(documents, (given) => {
-        using database = new Database(":memory:");
-        expect(kernelOn(database)).toBeDefined();
-        database.run("CREATE VIRTUAL TABLE t USING fts5 (own, previous, next)");
-        const insert = database.query(
-          "INSERT INTO t (rowid, own, previous, next) VALUES (?, ?, ?, ?)",
-        );
-        for (const [index, { own, previous, next }] of given.entries()) {
-          insert.run(
-            index,
-            ...[own, previous, next].map((times) => `other ${"word ".repeat(times)}`),
-          );
-        }
-        const { own, previous, next } = COLUMN_WEIGHTS;
-        const walk = database.query<unknown, number[]>(
-          "SELECT 1 FROM t WHERE t MATCH 'word' AND svckernel_gather(t, -1, ?, ?, ?)",
-        );
-
-        const gathered = kernel().gather(() => walk.all(own, previous, next));
-
-        const expected = given
-          .map((document, key) => ({ key, frequency: weightedFrequency(document) }))
-          .filter(({ frequency }) => frequency > 0);
-        expect([...gathered.keys]).toEqual(expected.map(({ key }) => key));
-        expect([...gathered.frequencies]).toEqual(expected.map(({ frequency }) => frequency));
-      }),
-      { numRuns: 50, seed: 8 },
-    );
-  });
-});
-
-describe("lists of words read beside FTS5", () => {
+describe("words ranked beside FTS5", () => {
   const WORDS = ["a", "ab", "abc", "b", "running", "words", "Zürich", "茶", "2024", "z"];
   const [LOW, HIGH, MASK] = [0, 2 ** 50, 2 ** 50 - 1];
-  const columns = "lexical_documents, ?, ?, ?, ?, 1, 0.5, 0.5";
+  const RULES = Float64Array.of(K1, B, 12.5);
+  const WEIGHTS = Object.values(COLUMN_WEIGHTS).join(", ");
+  const lists = (structure: string) =>
+    `SELECT svckernel_lists(lexical_documents, ${structure}, ?, ${WEIGHTS}) AS done FROM lexical_documents LIMIT 1`;
+  const READ = lists("(SELECT block FROM lexical_documents_data WHERE id = 10)");
 
   function openIndex(pageSize: number): Database {
     const database = new Database(":memory:");
@@ -303,22 +214,84 @@ describe("lists of words read beside FTS5", () => {
     return database;
   }
 
-  function listsOf(database: Database, words: readonly string[], low = LOW, high = HIGH) {
-    const read = database.query<{ done: number }, (string | number)[]>(
-      `SELECT svckernel_lists(${columns}) AS done FROM lexical_documents LIMIT 1`,
+  const numbers = (database: Database, sql: string, ...values: (number | Float64Array)[]) => {
+    const { answer } = database.query<{ answer: Uint8Array }, typeof values>(sql).get(...values)!;
+    return [...new Float64Array(answer.slice().buffer)];
+  };
+
+  /** How many documents hold each word, and the score of each that holds any; the words weigh 1, 2, 3 and so on. */
+  function answerOf(
+    database: Database,
+    count: number,
+    [low, high]: readonly [number, number] = [LOW, HIGH],
+  ) {
+    const holding = numbers(database, "SELECT svckernel_holding(?, ?) AS answer", low, high);
+    const ranking = Float64Array.from({ length: 2 * count }, (_, at) =>
+      at % 2 === 0 ? at / 2 : (at + 1) / 2,
     );
-    return kernel()
-      .lists(words.length, () => read.get(words.join("\n"), low, high, MASK)?.done === 1)
-      ?.map(({ keys, frequencies }) => ({ keys: [...keys], frequencies: [...frequencies] }));
+    const best = "SELECT svckernel_best(?, ?, ?, ?, ?, ?, ?) AS answer";
+    const asked = [low, high, MASK, RULES, ranking] as const;
+    const [found = 0, ...scored] = numbers(database, best, ...asked, 1e6, Float64Array.of());
+    expect(scored).toHaveLength(2 * found);
+    const [three = 0, ...first] = numbers(database, best, ...asked, 3, Float64Array.of());
+    expect(three).toBe(Math.min(3, found));
+    expect(first).toEqual(scored.slice(0, 6));
+    return { holding, scored };
   }
 
-  function walked(database: Database, word: string, low = LOW, high = HIGH) {
-    const walk = database.query(
-      `SELECT 1 FROM lexical_documents WHERE lexical_documents MATCH ? AND rowid BETWEEN ? AND ?
-         AND svckernel_gather(lexical_documents, ?, 1, 0.5, 0.5)`,
+  function read(database: Database, words: readonly string[]): boolean {
+    const text = words.map((word) => (word === "" ? "" : `2${word}`)).join("\n");
+    return database.query<{ done: number }, string>(READ).get(text)?.done === 1;
+  }
+
+  /** The same by FTS5, and the scores by the rule of the domain. */
+  function walked(
+    database: Database,
+    words: readonly string[],
+    [low, high]: readonly [number, number] = [LOW, HIGH],
+  ) {
+    const lengths = new Map(
+      database
+        .query<{ id: number; sz: Uint8Array }, []>("SELECT id, sz FROM lexical_documents_docsize")
+        .all()
+        .map(({ id, sz }) => [id, sz.reduce((sum, one) => sum + one, 0)]),
     );
-    const { keys, frequencies } = kernel().gather(() => walk.all(`"${word}"`, low, high, MASK));
-    return { keys: [...keys], frequencies: [...frequencies] };
+    const scores = new Map<number, number>();
+    const holding = words.map((word, at) => {
+      const rows = database
+        .query<{ rowid: number }, (string | number)[]>(
+          "SELECT rowid FROM lexical_documents WHERE lexical_documents MATCH ? AND rowid BETWEEN ? AND ?",
+        )
+        .all(`"${word}"`, low, high);
+      const inColumn = (row: number, column: string) =>
+        instances.get(`${word} ${row} ${column}`) ?? 0;
+      const instances = occurrences(database, word);
+      for (const { rowid } of rows) {
+        const frequency = weightedFrequency({
+          own: inColumn(rowid, "own"),
+          previous: inColumn(rowid, "previous"),
+          next: inColumn(rowid, "next"),
+        });
+        const length = (lengths.get(rowid) ?? 0) / (RULES[2] ?? 1);
+        scores.set(rowid, (scores.get(rowid) ?? 0) + (at + 1) * share(frequency, length));
+      }
+      return rows.length;
+    });
+    const scored = [...scores].sort(([a, left], [b, right]) => right - left || a - b).flat();
+    return { holding, scored };
+  }
+
+  function occurrences(database: Database, word: string): ReadonlyMap<string, number> {
+    database.run(
+      "CREATE VIRTUAL TABLE IF NOT EXISTS temp.terms USING fts5vocab('main', 'lexical_documents', 'instance')",
+    );
+    const stem = { running: "run", words: "word", Zürich: "zürich" }[word] ?? word;
+    const rows = database
+      .query<{ doc: number; col: string; times: number }, string>(
+        "SELECT doc, col, count(*) AS times FROM temp.terms WHERE term = ? GROUP BY doc, col",
+      )
+      .all(stem);
+    return new Map(rows.map(({ doc, col, times }) => [`${word} ${doc} ${col}`, times]));
   }
 
   const text = fc
@@ -351,10 +324,10 @@ describe("lists of words read beside FTS5", () => {
     }
   }
 
-  test("are FTS5's own after any changes, on pages of any size", () => {
+  test("are FTS5's own after each of any changes, on pages of any size", () => {
     const runs = fc.record({
       pageSize: fc.constantFrom(32, 64, 200, 4050),
-      changes: fc.array(change, { minLength: 1, maxLength: 120 }),
+      changes: fc.array(change, { minLength: 1, maxLength: 60 }),
       perCommit: fc.integer({ min: 1, max: 9 }),
     });
     fc.assert(
@@ -364,33 +337,41 @@ describe("lists of words read beside FTS5", () => {
           database.transaction(() => {
             for (const one of changes.slice(from, from + perCommit)) apply(database, one);
           })();
-        }
-        const rows = database.query("SELECT 1 FROM lexical_documents_docsize").all().length;
-        for (const [low, high] of [
-          [LOW, HIGH],
-          [20, 2 ** 35],
-          [2 ** 40, 2 ** 41],
-        ] as const) {
-          const found = listsOf(database, [...WORDS, "nothing"], low, high);
-          if (rows === 0) continue;
-          expect(found).toEqual(
-            [...WORDS, "nothing"].map((word) => walked(database, word, low, high)),
-          );
+          // What is kept from the question before must not be used where it changed.
+          if (!read(database, [...WORDS, "nothing"])) continue;
+          for (const within of [
+            [LOW, HIGH],
+            [2 ** 40, 2 ** 41],
+          ] as const) {
+            expect(answerOf(database, WORDS.length + 1, within)).toEqual(
+              walked(database, [...WORDS, "nothing"], within),
+            );
+          }
         }
       }),
-      { numRuns: 150, seed: 21 },
+      { numRuns: 200, seed: 21 },
     );
-  });
+  }, 120_000);
 
-  test("go over many pages", () => {
+  test("are the same where FTS5 walks the lists", () => {
     using database = openIndex(64);
     database.transaction(() => {
-      for (let row = 1; row <= 3000; row += 1) {
-        apply(database, { row, kind: "put", texts: [`ab ${"b ".repeat(row % 90)}`, "z", "ab"] });
+      for (let row = 1; row <= 9000; row += 1) {
+        apply(database, { row, kind: "put", texts: [`ab ${"b ".repeat(row % 40)}`, "z", "ab"] });
       }
     })();
     const words = ["ab", "b", "z"];
-    expect(listsOf(database, words)).toEqual(words.map((word) => walked(database, word)));
+    expect(read(database, words)).toBe(true);
+    const known = answerOf(database, 3);
+    database.query(lists("NULL")).get("\n\n");
+    for (const [number, word] of words.entries()) {
+      database
+        .query(
+          `SELECT 1 FROM lexical_documents WHERE lexical_documents MATCH ? AND svckernel_gather(lexical_documents, ?, 0, 1, ${WEIGHTS})`,
+        )
+        .all(`"${word}"`, number);
+    }
+    expect(answerOf(database, 3)).toEqual(known);
   });
 
   test("are left to FTS5 where a part claims more pages of deletions than there can be", () => {
@@ -412,20 +393,21 @@ describe("lists of words read beside FTS5", () => {
     bytes.set(damaged, at);
     using database = Database.deserialize(bytes);
     expect(kernelOn(database)).toBeDefined();
-    expect(listsOf(sound, ["ab"])).toBeDefined();
-    expect(listsOf(database, ["ab"])).toBeUndefined();
+    expect(read(sound, ["ab"])).toBe(true);
+    expect(read(database, ["ab"])).toBe(false);
   });
 
   test("are left to FTS5 inside of a transaction that has written, and for what is not one word", () => {
     using database = openIndex(4050);
     apply(database, { row: 1, kind: "put", texts: ["ab", "", ""] });
-    expect(listsOf(database, ["ab"])).toBeDefined();
-    expect(listsOf(database, ["ab!b"])).toBeUndefined();
+    expect(read(database, ["ab"])).toBe(true);
+    expect(read(database, ["ab!b"])).toBe(false);
     database.run("BEGIN");
     apply(database, { row: 2, kind: "put", texts: ["ab", "", ""] });
-    expect(listsOf(database, ["ab"])).toBeUndefined();
+    expect(read(database, ["ab"])).toBe(false);
     database.run("ROLLBACK");
-    expect(listsOf(database, ["ab"])).toEqual([{ keys: [1], frequencies: [1] }]);
+    expect(read(database, ["ab"])).toBe(true);
+    expect(answerOf(database, 1)).toEqual(walked(database, ["ab"]));
   });
 });
 

@@ -1,14 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { needlesOf } from "../../../src/domain/erasure.ts";
-import {
-  BOUND,
-  raisedBound,
-  rarity,
-  share,
-  totalRarity,
-  weighWords,
-} from "../../../src/domain/search/bm25.ts";
+import { rarity, share, totalRarity, weighWords } from "../../../src/domain/search/bm25.ts";
 import {
   columnText,
   neighbourWords,
@@ -94,26 +87,6 @@ describe("the words of a question", () => {
       ["common", rarity(40, 3)],
     ]);
   });
-});
-
-test("a raised bound is never below the score, whatever the length", () => {
-  const words = fc.array(
-    fc.record({ frequency, rarity: fc.double({ min: 1e-6, max: 20, noNaN: true }) }),
-    { minLength: 1, maxLength: 12 },
-  );
-  fc.assert(
-    fc.property(words, fc.double({ min: 0, max: 9, noNaN: true }), (held, length) => {
-      let [bound, score] = [0, 0];
-      for (const word of held) {
-        bound = raisedBound(bound, word.rarity, word.frequency);
-        score += word.rarity * share(word.frequency, length);
-      }
-
-      expect(bound).toBeGreaterThanOrEqual(score);
-    }),
-    { numRuns: 1000 },
-  );
-  expect(BOUND).toEqual({ growth: 2.2, least: 0.3 });
 });
 
 const same = (_: unknown, word: string): string => word;

@@ -6,8 +6,9 @@ SQLITE_EXTENSION_INIT1
 
 #include <stddef.h>
 
-#include "postings.h"
+#include "rank.h"
 #include "vector_piece.h"
+#include "words.h"
 
 SVC_EXPORT int sqlite3_svckernel_init(sqlite3 *db, char **error, const sqlite3_api_routines *api);
 
@@ -36,7 +37,15 @@ int sqlite3_svckernel_init(sqlite3 *db, char **error, const sqlite3_api_routines
   int rc = sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_QPSG, 1, NULL);
   if (rc == SQLITE_OK) rc = sqlite3_create_function_v2(
       db, "svckernel_piece", 6, SQLITE_UTF8 | SQLITE_DIRECTONLY, NULL, sql_piece, NULL, NULL, NULL);
-  if (rc == SQLITE_OK) rc = fts5->xCreateFunction(fts5, "svckernel_gather", NULL, fts5_gather, NULL);
-  if (rc == SQLITE_OK) rc = fts5->xCreateFunction(fts5, "svckernel_lists", NULL, fts5_lists, NULL);
+  Held *held = held_new();
+  if (held == NULL) return SQLITE_NOMEM;
+  /* What is held goes with the function that is made first, also when it cannot be made. */
+  if (rc != SQLITE_OK) held_free(held);
+  else rc = sqlite3_create_function_v2(
+      db, "svckernel_best", 7, SQLITE_UTF8 | SQLITE_DIRECTONLY, held, sql_best, NULL, NULL, held_free);
+  if (rc == SQLITE_OK) rc = sqlite3_create_function_v2(
+      db, "svckernel_holding", 2, SQLITE_UTF8 | SQLITE_DIRECTONLY, held, sql_holding, NULL, NULL, NULL);
+  if (rc == SQLITE_OK) rc = fts5->xCreateFunction(fts5, "svckernel_gather", held, fts5_gather, NULL);
+  if (rc == SQLITE_OK) rc = fts5->xCreateFunction(fts5, "svckernel_lists", held, fts5_lists, NULL);
   return rc;
 }

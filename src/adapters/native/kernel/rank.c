@@ -172,27 +172,3 @@ uint32_t svckernel_select(const float *scores, const float *errors, float slack,
   }
   return many;
 }
-
-uint32_t svckernel_join(const double *keys, const float *most, uint32_t count, const double *word_keys,
-    const float *frequencies, uint32_t word_count, double rarity, double growth, double least, double *joined_keys,
-    float *joined_most) {
-  /* Above what a sum loses when it is kept in 32 bits. */
-  double weight = rarity * growth * (1 + 0x1p-20);
-  uint32_t here = 0;
-  uint32_t there = 0;
-  uint32_t many = 0;
-  while (here < count || there < word_count) {
-    double left = here < count ? keys[here] : INFINITY;
-    double right = there < word_count ? word_keys[there] : INFINITY;
-    double bound = 0;
-    if (left <= right) bound += most[here++];
-    if (right <= left) {
-      double frequency = frequencies[there++];
-      bound += weight * frequency / (frequency + least);
-    }
-    joined_keys[many] = left < right ? left : right;
-    joined_most[many] = (float)bound;
-    many++;
-  }
-  return many;
-}

@@ -83,13 +83,4 @@ SVC_EXPORT void svckernel_weigh(const uint64_t *signs, const uint64_t *strong, c
 SVC_EXPORT uint32_t svckernel_select(const float *scores, const float *errors, float slack, uint32_t count,
     uint32_t wanted, int32_t *found, double *threshold);
 
-/*
- * Adds the documents of one more word to those of others, all by ascending key, with what each can reach: the sum over
- * its words of rarity * growth * frequency / (frequency + least), rounded up. `joined_keys` and `joined_most` have room for
- * both lists. Returns how many there are.
- */
-SVC_EXPORT uint32_t svckernel_join(const double *keys, const float *most, uint32_t count, const double *word_keys,
-    const float *frequencies, uint32_t word_count, double rarity, double growth, double least, double *joined_keys,
-    float *joined_most);
-
 #endif

@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 
-export type Parameter = string | number | null;
+export type Parameter = string | number | null | Float64Array;
 
 /** The first value of the first row, by a statement prepared once; undefined without a row, and for null. */
 export function ask<T = unknown>(

@@ -5,7 +5,7 @@ import { KERNEL_LIBRARY } from "../../native/load-library.ts";
 const loadedOn = new WeakMap<Database, { readonly kernel: Kernel | undefined }>();
 
 /**
- * The search library, with its SQL functions on this connection: `svckernel_piece` and, for FTS5, `svckernel_gather`. Undefined if
+ * The search library, with its SQL functions on this connection: `svckernel_piece` and those that rank words. Undefined if
  * unavailable. Never throws.
  */
 export function kernelOn(database: Database): Kernel | undefined {

@@ -1,24 +1,19 @@
 import type { Database } from "bun:sqlite";
 import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
 import {
-  anyOf,
-  BOUND,
+  B,
   bestFirst,
   COLUMN_WEIGHTS,
   COUNTED_MAX,
-  type Postings,
+  K1,
   RANKED_WORDS_MAX,
   rarestWords,
   rarity,
-  share,
-  type Weighed,
-  weighted,
   weighWords,
   withCoverage,
 } from "../../../domain/search/bm25.ts";
 import { questionWords } from "../../../domain/stemmed-words.ts";
 import type { Hit, TextHit } from "../../../ports/store/search-index.ts";
-import type { Bounds, Kernel } from "../../native/kernel.ts";
 import { snowball } from "../../stemming/stem.ts";
 import { ask, countRows, hasRow, type Parameter } from "../connection/ask.ts";
 import { kernelOn } from "../connection/kernel-on.ts";
@@ -65,10 +60,8 @@ export function searchText(
       k,
       others,
     };
-    const kernel = kernelOn(database);
-    return kernel === undefined
-      ? searchByIndex(database, search)
-      : searchByPostings(database, kernel, search);
+    const isAlone = kernelOn(database) === undefined;
+    return isAlone ? searchByIndex(database, search) : searchByLists(database, search);
   })();
 }
 
@@ -121,75 +114,100 @@ function searchByIndex(
   return withCoverage(hits, [...holding, ...unranked], sizes.owner);
 }
 
-function searchByPostings(
+function searchByLists(
   database: Database,
-  kernel: Kernel,
   { words, unranked, owner, narrowed, k, others }: Search,
 ): TextHit<number>[] {
   const totals = readTotals(database);
   if (totals.documents === 0) return [];
-  const collection = {
-    documents: countDocuments(database, owner, totals.documents),
-    meanLength: totals.words / totals.documents,
-  };
-  const isLarge = collection.documents >= totals.documents * READ_FROM;
-  const lists = isLarge ? readLists(database, kernel, words.flat(), owner) : undefined;
-  const stems = words.flatMap(([, ...others]) => others);
-  const hasStems =
-    stems.length > 0 && (lists !== undefined || isHeld(database, anyForm(stems), owner));
-  const postings = words.map((forms) =>
-    anyOf(
-      forms
-        .slice(0, hasStems ? undefined : 1)
-        .map((form) =>
-          weighted(
-            lists?.get(form.match) ?? postingsOf(database, kernel, form.match, owner),
-            form.weight,
-          ),
-        ),
-    ),
+  const documents = countDocuments(database, owner, totals.documents);
+  gatherWords(database, words, owner, documents >= totals.documents * READ_FROM);
+  const holding = numbersOf(ask(database, HOLDING, owner, owner));
+  const weighed = weighWords(
+    Array.from(holding, (length, word) => ({ word, keys: { length } })),
+    documents,
   );
-  const hits = rankTexts(kernel, postings, collection, {
-    k,
-    others,
-    lengthsOf: (keys) => lengthsOf(database, owner, keys),
-    allowedOf: (keys) => allowedKeys(database, keys, owner, narrowed),
-  });
-  const holding = postings.map(({ keys }) => keys.length);
-  return withCoverage(hits, [...holding, ...unranked], collection.documents);
+  const rules = Float64Array.of(K1, B, totals.words / totals.documents);
+  const ranking = Float64Array.from(weighed.flatMap(({ word, rarity }) => [word, rarity]));
+  /** The best of all, and of `others` those that match, before any filter. */
+  const rank = (wanted: number, others: readonly number[]): readonly Hit<number>[][] => {
+    const [found = 0, ...hits] = numbersOf(
+      ask(database, BEST, owner, owner, rules, ranking, wanted, Float64Array.from(others)),
+    );
+    return [toHits(hits.slice(0, 2 * found)), toHits(hits.slice(2 * found))];
+  };
+  const passing = (hits: readonly Hit<number>[]): readonly Hit<number>[] => {
+    if (narrowed === undefined) return hits;
+    const keys = hits.map(({ key }) => key);
+    const allowed = new Set(allowedKeys(database, keys, owner, narrowed));
+    return hits.filter(({ key }) => allowed.has(key));
+  };
+  let wanted = narrowed === undefined ? k : k * FIRST_LOOK;
+  const [found = [], asked = []] = rank(wanted, others);
+  const best = [...passing(found)];
+  for (let seen = found.length; best.length < k && seen === wanted; ) {
+    wanted *= WIDER;
+    const [all = []] = rank(wanted, []);
+    best.push(...passing(all.slice(seen)));
+    seen = all.length;
+  }
+  const hits = best.slice(0, k);
+  const isBest = new Set(hits.map(({ key }) => key));
+  const more = asked.filter(({ key }) => !isBest.has(key));
+  return withCoverage(
+    [...hits, ...[...passing(more)].sort(bestFirst)],
+    [...holding, ...unranked],
+    documents,
+  );
+}
+
+/** Documents examined in the first round per hit wanted if a filter may take them away, and the growth of each further round. */
+const FIRST_LOOK = 4;
+const WIDER = 8;
+
+function numbersOf(bytes: unknown): Float64Array {
+  return bytes instanceof Uint8Array ? new Float64Array(bytes.slice().buffer) : new Float64Array(0);
+}
+
+/** @param numbers key and score in turns */
+function toHits(numbers: readonly number[]): Hit<number>[] {
+  const hits: Hit<number>[] = [];
+  for (let at = 0; at < numbers.length; at += 2) {
+    hits.push({ key: numbers[at] ?? 0, score: numbers[at + 1] ?? 0 });
+  }
+  return hits;
+}
+
+/** Share of the pack's documents from which an owner's lists are read, and kept, as a whole, with those of others. */
+const READ_FROM = 0.125;
+
+/** Makes the kernel of this connection know the documents of each form, so that it can count and rank them. */
+function gatherWords(
+  database: Database,
+  words: Search["words"],
+  owner: number,
+  isLarge: boolean,
+): void {
+  const readable = words.map((forms) =>
+    forms
+      .flatMap(({ word, weight }) => (word === undefined ? [] : `${2 * weight}${word}`))
+      .join("\t"),
+  );
+  const isRead = ask(database, isLarge ? READ : BEGIN, readable.join("\n")) === 1;
+  const stems = words.flatMap(([, ...others]) => others);
+  const hasStems = isRead || (stems.length > 0 && isHeld(database, anyForm(stems), owner));
+  for (const [number, forms] of words.entries()) {
+    for (const [at, { match, weight, word }] of forms.entries()) {
+      if ((isRead && word !== undefined) || (at > 0 && !hasStems)) continue;
+      database.query(GATHER).all(match, owner, owner, number, at, weight);
+    }
+  }
 }
 
 /** Whether any of the owner's documents matches. One query for all stems spares most short questions one for each. */
 function isHeld(database: Database, expression: string, owner: number): boolean {
   const documents = `lexical_documents WHERE lexical_documents MATCH ? AND ${OF_OWNER}`;
   return hasRow(database, documents, expression, owner, owner);
-}
-
-/** Share of the pack's documents from which an owner's lists are read as a whole, with those of others. */
-const READ_FROM = 0.125;
-
-/** What the kernel is told of the columns. */
-const COLUMNS = `${KEY_MASK}, ${weightsOf(1)}`;
-
-/** The owner's documents that contain each form that is a whole word, read without FTS5; undefined if only FTS5 can tell. */
-function readLists(
-  database: Database,
-  kernel: Kernel,
-  forms: readonly MatchedForm[],
-  owner: number,
-): ReadonlyMap<string, Postings> | undefined {
-  const whole = forms.filter(({ word }) => word !== undefined);
-  const read = `SELECT svckernel_lists(lexical_documents, ?, ${LOWEST}, ${HIGHEST}, ${COLUMNS}) FROM lexical_documents LIMIT 1`;
-  const text = whole.map(({ word }) => word).join("\n");
-  const lists = kernel.lists(whole.length, () => ask(database, read, text, owner, owner) === 1);
-  return lists && new Map(whole.map(({ match }, at) => [match, lists[at] ?? anyOf([])]));
-}
-
-/** The owner's documents that match an expression. */
-function postingsOf(database: Database, kernel: Kernel, match: string, owner: number): Postings {
-  const walk = `SELECT 1 FROM lexical_documents WHERE lexical_documents MATCH ? AND ${OF_OWNER}
-    AND svckernel_gather(lexical_documents, ${COLUMNS})`;
-  return kernel.gather(() => void database.query(walk).all(match, owner, owner));
 }
 
 /** Documents of an owner. @param pack those of all owners */
@@ -207,21 +225,6 @@ function readTotals(database: Database): { readonly documents: number; readonly 
   const block = ask<Uint8Array>(database, "SELECT block FROM lexical_documents_data WHERE id = 1");
   const [documents = 0, ...words] = block === undefined ? [] : readNumbers(block);
   return { documents, words: sum(words) };
-}
-
-/** The number of words in each document, over all columns. */
-function lengthsOf(
-  database: Database,
-  owner: number,
-  keys: readonly number[],
-): ReadonlyMap<number, number> {
-  const rows = database
-    .query<{ key: number; sz: Uint8Array }, [string, number]>(
-      `SELECT k.value AS key, d.sz FROM json_each(?) k
-         CROSS JOIN lexical_documents_docsize d ON d.id = ${documentNumber("?", "k.value")}`,
-    )
-    .all(JSON.stringify(keys), owner);
-  return new Map(rows.map(({ key, sz }) => [key, sum(readNumbers(sz))]));
 }
 
 function sum(numbers: readonly number[]): number {
@@ -264,6 +267,17 @@ const LOWEST = documentNumber("?", "0");
 const HIGHEST = documentNumber("?", String(KEY_MASK));
 /** The documents of an owner, as SQL; its key is both parameters. */
 const OF_OWNER = `rowid BETWEEN ${LOWEST} AND ${HIGHEST}`;
+
+const WEIGHTS = weightsOf(1);
+/** The functions of `kernel/words.h`. */
+const LISTS = (structure: string): string =>
+  `SELECT svckernel_lists(lexical_documents, ${structure}, ?, ${WEIGHTS}) FROM lexical_documents LIMIT 1`;
+const BEGIN = LISTS("NULL");
+const READ = LISTS("(SELECT block FROM lexical_documents_data WHERE id = 10)");
+const GATHER = `SELECT 1 FROM lexical_documents WHERE lexical_documents MATCH ? AND ${OF_OWNER}
+  AND svckernel_gather(lexical_documents, ?, ?, ?, ${WEIGHTS})`;
+const HOLDING = `SELECT svckernel_holding(${LOWEST}, ${HIGHEST})`;
+const BEST = `SELECT svckernel_best(${LOWEST}, ${HIGHEST}, ${KEY_MASK}, ?, ?, ?, ?)`;
 
 type Sizes = { readonly pack: number; readonly owner: number };
 
@@ -349,133 +363,4 @@ function matching(
        WHERE lexical_documents MATCH ? AND f.${OF_OWNER} AND ${active.sql}`,
     )
     .all(...(narrowed?.parameters ?? []), match, owner, owner, ...active.parameters);
-}
-
-/** Documents examined in the first round per hit wanted, and the growth of each further round. */
-const FIRST_LOOK = 4;
-const WIDER = 4;
-
-/** The statistics that BM25 needs. */
-type Collection = {
-  /** Documents of the owner. */
-  readonly documents: number;
-  /** Words in a document of the pack, on average; above 0. */
-  readonly meanLength: number;
-};
-
-type Ranking = {
-  /** Hits wanted. */
-  readonly k: number;
-  /** Keys whose scores are also wanted. */
-  readonly others: readonly number[];
-  /** The number of words in each document. */
-  readonly lengthsOf: (keys: readonly number[]) => ReadonlyMap<number, number>;
-  /** The keys that pass the filter. */
-  readonly allowedOf: (keys: readonly number[]) => readonly number[];
-};
-
-/**
- * The best documents by BM25, followed by those of `others` that match and pass. A document's upper bound follows from its word
- * frequencies; its length is looked up, and the filter applied, only if the bound may suffice.
- * @param words the owner's documents that contain each word of the question, by ascending key
- */
-function rankTexts(
-  kernel: Kernel,
-  words: readonly Postings[],
-  collection: Collection,
-  ranking: Ranking,
-): Hit<number>[] {
-  const weighed = weighWords(words, collection.documents);
-  const score = (keys: readonly number[]): Hit<number>[] =>
-    scoreAll(weighed, collection, ranking, ranking.allowedOf(keys));
-  const best = findBest(kernel, boundAll(kernel, weighed), score, ranking.k);
-  const isBest = new Set(best.map(({ key }) => key));
-  const others = ranking.others.filter(
-    (key) => !isBest.has(key) && weighed.some(({ keys }) => keys[placeOf(keys, key, 0)] === key),
-  );
-  return [...best, ...score(others).sort(bestFirst)];
-}
-
-type Word = Weighed<Postings>;
-
-/** Scores the documents with the highest upper bounds first, then all whose bound reaches the score of the k-th best. */
-function findBest(
-  kernel: Kernel,
-  bounds: Bounds,
-  score: (keys: readonly number[]) => Hit<number>[],
-  k: number,
-): Hit<number>[] {
-  if (k === 0) return [];
-  const count = bounds.keys.length;
-  const reachedBy = (wanted: number): number =>
-    kernel.select(bounds.most, undefined, { slack: 0, count, wanted }).threshold;
-  let hits: Hit<number>[] = [];
-  let seenTo = Number.POSITIVE_INFINITY;
-  let from = reachedBy(k * FIRST_LOOK);
-  for (let wanted = k * FIRST_LOOK; ; ) {
-    hits = [...hits, ...score(keysBetween(bounds, from, seenTo))].sort(bestFirst);
-    const last = hits[k - 1]?.score;
-    const isEnough = last !== undefined && last >= from;
-    if (isEnough || from === Number.NEGATIVE_INFINITY) return hits.slice(0, k);
-    seenTo = from;
-    wanted *= WIDER;
-    from = last ?? reachedBy(wanted);
-  }
-}
-
-/** The documents with an upper bound of at least `from` but below `to`. */
-function keysBetween({ keys, most }: Bounds, from: number, to: number): readonly number[] {
-  const between: number[] = [];
-  for (let position = 0; position < keys.length; position += 1) {
-    const bound = most[position] ?? 0;
-    if (bound >= from && bound < to) between.push(keys[position] ?? 0);
-  }
-  return between;
-}
-
-/** Each document's upper bound, at any length. */
-function boundAll(kernel: Kernel, words: readonly Word[]): Bounds {
-  let all: Bounds = { keys: new Float64Array(0), most: new Float32Array(0) };
-  for (const word of words) {
-    all = kernel.join(all, word, { rarity: word.rarity, ...BOUND });
-  }
-  return all;
-}
-
-function scoreAll(
-  words: readonly Word[],
-  { meanLength }: Collection,
-  { lengthsOf }: Ranking,
-  keys: readonly number[],
-): Hit<number>[] {
-  const lengths = lengthsOf(keys);
-  const places = words.map(() => 0);
-  let before = Number.NEGATIVE_INFINITY;
-  return keys.map((key) => {
-    const length = (lengths.get(key) ?? 0) / meanLength;
-    // Keys mostly ascend: what a word's list has before the last one is not searched again.
-    if (key < before) places.fill(0);
-    before = key;
-    let score = 0;
-    for (const [index, word] of words.entries()) {
-      const place = placeOf(word.keys, key, places[index] ?? 0);
-      places[index] = place;
-      const frequency = word.keys[place] === key ? (word.frequencies[place] ?? 0) : 0;
-      score += word.rarity * share(frequency, length);
-    }
-    return { key, score };
-  });
-}
-
-/** The first place from `low` on whose key is not below `key`: in steps that double, then by halves. */
-function placeOf(keys: Float64Array, key: number, low: number): number {
-  let step = 1;
-  while (low + step < keys.length && (keys[low + step] ?? 0) < key) step *= 2;
-  let [from, to] = [low, Math.min(low + step, keys.length)];
-  while (from < to) {
-    const middle = (from + to) >>> 1;
-    if ((keys[middle] ?? 0) < key) from = middle + 1;
-    else to = middle;
-  }
-  return from;
 }

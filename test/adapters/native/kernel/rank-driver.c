@@ -91,24 +91,6 @@ static void check_codes(uint32_t count, uint32_t dimension, int is_same) {
   free(vectors), free(mean), free(signs), free(strong), free(asked), free(agreements), free(found), free(scores);
 }
 
-static void check_join(uint32_t left, uint32_t right) {
-  double *keys = malloc(sizeof *keys * (left + 1));
-  double *word_keys = malloc(sizeof *word_keys * (right + 1));
-  float *most = numbers(left + 1);
-  float *frequencies = malloc(sizeof *frequencies * (right + 1));
-  double *joined_keys = malloc(sizeof *joined_keys * (left + right + 1));
-  float *joined_most = malloc(sizeof *joined_most * (left + right + 1));
-  for (uint32_t i = 0; i < left; i++) keys[i] = 2.0 * i;
-  for (uint32_t i = 0; i < right; i++) word_keys[i] = 3.0 * i, frequencies[i] = 1;
-  uint32_t many = svckernel_join(
-      keys, most, left, word_keys, frequencies, right, 1.5, 2.2, 0.3, joined_keys, joined_most);
-  for (uint32_t i = 1; i < many; i++) {
-    if (joined_keys[i] <= joined_keys[i - 1]) fail("keys are out of order");
-  }
-  if (many > left + right || many < (left > right ? left : right)) fail("documents are lost");
-  free(keys), free(word_keys), free(most), free(frequencies), free(joined_keys), free(joined_most);
-}
-
 int main(void) {
   for (uint32_t count = 1; count < 40; count += 3) {
     for (uint32_t dimension = 1; dimension < 130; dimension += 7) check(count, dimension);
@@ -121,9 +103,6 @@ int main(void) {
     }
   }
   check_codes(2000, 384, 0);
-  for (uint32_t left = 0; left < 20; left++) {
-    for (uint32_t right = 0; right < 20; right += 3) check_join(left, right);
-  }
   float odd[4] = {0, 0, INFINITY, NAN};
   float mean[2] = {0, 0};
   int8_t rows[4];
