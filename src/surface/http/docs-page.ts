@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { html, raw } from "hono/html";
 
 type Content = { readonly content?: Readonly<Record<string, { readonly schema: Schema }>> };
 type Parameter = {
@@ -68,10 +69,10 @@ export function docsPage(document: object): string {
     return html`<section id="${name}"><h3>${name}</h3><p>${description}</p>
 ${ofGroup.map(({ path, method, entry }) => operation(path, method, entry, schemas))}</section>`;
   });
-  return html`<!doctype html>
+  const page = html`<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${info.title} ${info.version}</title><style>${new Markup(STYLE)}</style></head>
+<title>${info.title} ${info.version}</title><style>${raw(STYLE)}</style></head>
 <body><main>
 <h1>${info.title} <small>${info.version}</small></h1>
 <p>${info.description} This page comes from <a href="openapi.json">openapi.json</a>.</p>
@@ -86,7 +87,8 @@ ${groups}
 ${Object.entries(schemas).map(([name, schema]) => shape(name, schema))}
 </main></body>
 </html>
-`.text;
+`;
+  return String(page);
 }
 
 function operation(path: string, method: string, entry: Entry, schemas: Schemas): Markup {
@@ -199,35 +201,10 @@ function schemaOf(part: Content | undefined): Schema | undefined {
   return Object.values(part?.content ?? {})[0]?.schema;
 }
 
-class Markup {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
-}
-
-type Part = Markup | string | number | undefined | readonly Markup[];
-
-/** Markup in which every value that is not Markup is escaped; undefined is left out. */
-export function html(parts: TemplateStringsArray, ...values: readonly Part[]): Markup {
-  const texts = parts.map((part, index) => part + toMarkup(values[index]));
-  return new Markup(texts.join(""));
-}
+type Markup = ReturnType<typeof html>;
 
 function joined(list: readonly Markup[], between: string): Markup {
-  return new Markup(list.map(({ text }) => text).join(escaped(between)));
-}
-
-function toMarkup(value: Part): string {
-  if (value === undefined) return "";
-  if (value instanceof Markup) return value.text;
-  if (typeof value === "object") return value.map(({ text }) => text).join("");
-  return escaped(String(value));
-}
-
-function escaped(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
+  return html`${list.flatMap((one, at) => (at === 0 ? [one] : [between, one]))}`;
 }
 
 /** A part of the OpenAPI document that describes a value. */
