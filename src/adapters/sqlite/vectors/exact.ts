@@ -3,8 +3,6 @@ import type { Hit } from "../../../ports/store/search-index.ts";
 import { hasRow } from "../connection/ask.ts";
 import { kernelOn } from "../connection/kernel-on.ts";
 
-/** Vectors per chunk of the index, as created by `createVectors`. */
-const CHUNK_ROWS = 64;
 const BYTES = Float32Array.BYTES_PER_ELEMENT;
 
 const schemas = new WeakMap<Database, string>();
@@ -56,7 +54,7 @@ type ChunkRow = {
 type Chunk = { readonly keys: number[]; readonly vectors: Float32Array };
 
 /**
- * Reads all of an owner's vectors directly from the index's storage, in chunks of 64: the number of a row's node as 64 bits, whether the
+ * Reads all of an owner's vectors directly from the index's storage, in its chunks: the number of a row's node as 64 bits, whether the
  * row is in use as one bit, and the vectors. Reading them through the index takes five times as long.
  */
 export function* chunksOf(database: Database, owner: number): Generator<Chunk> {
@@ -80,11 +78,12 @@ const CHUNKS = `SELECT c.rowids, c.validity, v.vectors FROM vectors_chunks c
 
 function usedRows({ rowids, validity, vectors }: ChunkRow): Chunk {
   const floats = floatsOf(vectors);
-  const dimension = floats.length / CHUNK_ROWS;
+  const count = rowids.byteLength / 8;
+  const dimension = floats.length / count;
   const view = new DataView(rowids.buffer, rowids.byteOffset, rowids.byteLength);
   const keys: number[] = [];
   const kept = new Float32Array(floats.length);
-  for (let row = 0; row < CHUNK_ROWS; row += 1) {
+  for (let row = 0; row < count; row += 1) {
     const isInUse = ((validity[row >> 3] ?? 0) >> (row & 7)) & 1;
     if (isInUse === 0) continue;
     kept.set(floats.subarray(row * dimension, (row + 1) * dimension), keys.length * dimension);
