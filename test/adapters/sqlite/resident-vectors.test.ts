@@ -24,9 +24,11 @@ import {
   storeOptions,
 } from "../../contract/sqlite-pack.ts";
 import { retire } from "../../contract/store-change.ts";
+import { anErasure } from "../../contract/store-erasures.ts";
 import { ANYTHING } from "../../contract/store-vectors.ts";
 import { nodeKey } from "../../node-keys.ts";
 import { useFolders } from "./folder.ts";
+import { compact } from "./whole-packs.ts";
 
 const { folder, open } = useFolders();
 
@@ -156,6 +158,28 @@ function coded(database: Database): void {
   database.transaction(() => makeAllCodes(database, 1)).immediate();
 }
 
+/** The nodes of the first owner of which the pack has a code, by the bits at the head of each row. */
+function keysWithCodes(database: Database): readonly number[] {
+  const rows = database
+    .query<{ block: number; codes: Uint8Array }, []>(
+      "SELECT block, codes FROM vector_codes WHERE owner = 1 AND block >= 0 ORDER BY block",
+    )
+    .all();
+  return rows.flatMap(({ block, codes }) =>
+    Array.from({ length: 16 }, (_, place) => place)
+      .filter((place) => (((codes[place >> 3] ?? 0) >> (place & 7)) & 1) === 1)
+      .map((place) => block * 16 + place),
+  );
+}
+
+function vectorKeys(database: Database): readonly number[] {
+  const keys = "SELECT node_key AS key FROM vector_metadata WHERE owner = 1 ORDER BY node_key";
+  return database
+    .query<{ key: number }, []>(keys)
+    .all()
+    .map(({ key }) => key);
+}
+
 describe.each(PLACES)("codes of vectors: $name", ({ packIn }) => {
   const questions = fc.sample(direction, { numRuns: 12, seed: 9 });
   const filters: CandidateFilter[] = [ANYTHING, { ...ANYTHING, scopes: ["agent"] }];
@@ -198,6 +222,34 @@ describe.each(PLACES)("codes of vectors: $name", ({ packIn }) => {
     expect(residents[0]?.vectorsOf(database, 1, 8)?.count).toBe(
       database.query<{ n: number }, []>(kept).get()?.n ?? -1,
     );
+    database.close();
+  });
+
+  test("keep nothing of an erased memory, and are those of the others after compacting", async () => {
+    const pack = packIn(folder());
+    const store = await open(pack, { shareEncrypted: true });
+    const nodes = await put(store, ...clustered(60).map((one) => ({ ...one, userId: "ada" })));
+    let database = connect(pack);
+    coded(database);
+    expect(keysWithCodes(database)).toHaveLength(60);
+    const erased = nodes.filter((_, index) => index % 4 === 1);
+    await store.erase(anErasure(erased));
+    expect(await store.settleErasures(5000)).toBe(true);
+    const left = keysWithCodes(database);
+    expect(left).toEqual(vectorKeys(database));
+    expect(left).toHaveLength(45);
+    database.close();
+    await store.close();
+
+    await compact(pack);
+    database = connect(pack);
+    expect(keysWithCodes(database)).toEqual(vectorKeys(database));
+    const resident = new ResidentVectors({ exact: 0 });
+    expect(resident.vectorsOf(database, 1, 8)).toBeInstanceOf(Codes);
+    for (const vector of questions) {
+      const question = { vector, k: 20 };
+      expect(ask(database, question, resident)).toEqual(ask(database, question));
+    }
     database.close();
   });
 
