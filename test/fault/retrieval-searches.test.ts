@@ -214,8 +214,8 @@ describe("a caller who gives up", () => {
 describe("an index that was lost", () => {
   const CHUNKS = "vectors_vector_chunks00";
   const ERROR = { VECTOR: "backend_error" };
-  /** The vectors of a chunk: 64 of 64 numbers. */
-  const NOT_NUMBERS = new Uint8Array(new Float32Array(64 * 64).fill(Number.NaN).buffer);
+  /** The vectors of a chunk: 16 of 64 numbers. */
+  const NOT_NUMBERS = new Uint8Array(new Float32Array(16 * 64).fill(Number.NaN).buffer);
 
   test.each<{ name: string; sql: readonly string[]; failures: object; bytes?: Uint8Array }>([
     { name: "emptied", sql: ["DELETE FROM vectors"], failures: {} },
