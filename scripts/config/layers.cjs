@@ -9,6 +9,9 @@ const may = (layer, allowed) => ({
   to: { path: "^src/", pathNot: `^src/(${[layer, ...allowed].join("|")})/` },
 });
 
+/** What every part that is built on an open memory may import. */
+const BELOW_APP = ["lib", "domain", "config", "ports", "engine", "adapters"];
+
 /** Inside src/engine: capability -> sibling capabilities it may import. */
 const CAPABILITIES = {
   write: [],
@@ -66,31 +69,10 @@ module.exports = {
       },
     },
     may("capture", ["lib", "domain", "ports", "engine", "adapters"]),
-    may("app", ["lib", "domain", "config", "ports", "engine", "adapters", "capture"]),
-    may("packs", ["lib", "domain", "config", "ports", "engine", "adapters", "app"]),
-    may("assistants", [
-      "lib",
-      "domain",
-      "config",
-      "ports",
-      "engine",
-      "adapters",
-      "capture",
-      "app",
-      "packs",
-    ]),
-    may("doctor", [
-      "lib",
-      "domain",
-      "config",
-      "ports",
-      "engine",
-      "adapters",
-      "capture",
-      "app",
-      "packs",
-      "assistants",
-    ]),
+    may("app", [...BELOW_APP, "capture"]),
+    may("packs", [...BELOW_APP, "app"]),
+    may("assistants", [...BELOW_APP, "capture", "app", "packs"]),
+    may("doctor", [...BELOW_APP, "capture", "app", "packs", "assistants"]),
     {
       name: "a-process-is-started-by-main-alone",
       severity: "error",
