@@ -21,8 +21,8 @@ const KNOWN = -2;
 const CODED_FROM = 16_384;
 /** Every how many nodes an owner's vectors are counted. */
 const COUNTED_EVERY = 64;
-/** Chunks from which the centre is computed. */
-const SAMPLED = 128;
+/** Chunks from which the centre is computed, of 16 vectors each, or 64 in packs of earlier builds. */
+const SAMPLED = 512;
 /** The best border between weak and strong for numbers that scatter as usual, in standard deviations. */
 const STRONG_FROM = 0.98;
 /** Rows of a part that is not in memory compared at a time. */
