@@ -3,7 +3,7 @@ import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import manifest from "../../../package.json" with { type: "json" };
 import { COMMAND_NAMES } from "../../../src/surface/cli/program.ts";
-import { createDesk, type Desk, SYSTEM_USER } from "./run-svc.ts";
+import { createDesk, createWordDesk, type Desk, SYSTEM_USER } from "./run-svc.ts";
 
 const KEY = "The spare key lies under the blue flower pot";
 
@@ -12,7 +12,7 @@ setDefaultTimeout(120_000);
 
 let desk: Desk;
 beforeAll(async () => {
-  desk = createDesk();
+  desk = createWordDesk();
   await desk.run(["init"]);
 });
 afterAll(() => desk.remove());
@@ -125,8 +125,11 @@ describe("store and search", () => {
   });
 
   test("name near memories, replace what is named, and show a text once", async () => {
+    // Only the model knows what is near.
+    const own = createDesk();
+    await own.run(["init", "memory.pack", "--plain"]);
     const run = (...args: string[]) =>
-      desk.run(["store", "memory.pack", "--user-id", "near", ...args]);
+      own.run(["store", "memory.pack", "--user-id", "near", ...args]);
     const first = await run("Tom lives in Oslo", "--format", "json");
     const { node_id: old, near } = JSON.parse(first.stdout);
     expect(near).toEqual([]);
@@ -144,13 +147,14 @@ describe("store and search", () => {
     ]);
     const again = await run("Tom moved to Rome", "--supersedes", old);
     expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("was replaced by") });
-    const { results } = JSON.parse((await desk.run([...search, "--format", "json"])).stdout);
+    const { results } = JSON.parse((await own.run([...search, "--format", "json"])).stdout);
     expect(results).toHaveLength(2);
     const then = [...search, "--as-of", before];
-    const was = JSON.parse((await desk.run([...then, "--format", "json"])).stdout);
+    const was = JSON.parse((await own.run([...then, "--format", "json"])).stdout);
     const { became } = was.results.find(({ node_id: id }: { node_id: string }) => id === old);
     expect(became.state).toBe("superseded");
-    expect((await desk.run(then)).stdout).toContain("(since replaced by ");
+    expect((await own.run(then)).stdout).toContain("(since replaced by ");
+    own.remove();
   });
 
   test("keep owners apart and read stdin", async () => {
@@ -197,7 +201,7 @@ describe("info and doctor", () => {
   });
 
   test("pass an empty folder with a warning", async () => {
-    const empty = createDesk();
+    const empty = createWordDesk();
     const { code, stdout } = await empty.run(["doctor", "--format", "json"]);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ ok: true, failures: 0, warnings: 1 });
@@ -226,7 +230,7 @@ test("demo stores and finds, and leaves nothing behind", async () => {
 });
 
 test("the environment and .env decide where no path is given", async () => {
-  const other = createDesk();
+  const other = createWordDesk();
   writeFileSync(join(other.folder, ".env"), "SVC_PACK_PATH=./named.pack\n");
   await other.run(["init", "named.pack"]);
   const named = await other.run(["doctor", "--format", "json"]);

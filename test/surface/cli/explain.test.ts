@@ -7,7 +7,7 @@ import { asUuid, type Uuid } from "../../../src/lib/uuid.ts";
 import { filePack, openSqlitePack } from "../../contract/sqlite-pack.ts";
 import { testClock } from "../../engine/engines.ts";
 import { aRetrieval, SURROUNDINGS } from "../../engine/receipts/retrievals.ts";
-import { createDesk, type Desk } from "./run-svc.ts";
+import { createWordDesk, type Desk } from "./run-svc.ts";
 
 // Each test starts a process.
 setDefaultTimeout(120_000);
@@ -38,7 +38,7 @@ let desk: Desk;
 let requestId: Uuid;
 
 beforeAll(async () => {
-  desk = createDesk();
+  desk = createWordDesk();
   const store = await openSqlitePack(filePack(desk.folder));
   const keeper = createReceiptKeeper({
     ...SURROUNDINGS,
@@ -163,7 +163,7 @@ test("an explanation comes from the receipt alone", async () => {
 });
 
 test("an explanation shows each text as a line that cannot command a terminal, of what is in the pack", async () => {
-  const own = createDesk();
+  const own = createWordDesk();
   try {
     await own.run(["init", "memory.pack", "--plain", "--owner", "anna"]);
     const { stdout: tea } = await own.run([

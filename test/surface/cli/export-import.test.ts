@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { NEWEST_DEVELOPMENT } from "../../../src/adapters/sqlite/transfer/export-records.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
 import { makeFormerPack } from "../../fault/former-pack.ts";
-import { createDesk, type Desk, SYSTEM_USER } from "./run-svc.ts";
+import { createWordDesk, type Desk, SYSTEM_USER } from "./run-svc.ts";
 
 // Each test starts processes, some of which load the model.
 setDefaultTimeout(120_000);
@@ -27,7 +27,7 @@ let desk: Desk;
 let expected: readonly unknown[] = [];
 const at = (...parts: string[]): string => join(desk.folder, ...parts);
 beforeAll(async () => {
-  desk = createDesk();
+  desk = createWordDesk();
   await desk.run(["init", "a.pack"]);
   const engine = await desk.engine("a.pack");
   for (const content of TEXTS) {

@@ -10,14 +10,14 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
-import { createDesk, type Desk, PROGRAM } from "./run-svc.ts";
+import { createWordDesk, type Desk, PROGRAM } from "./run-svc.ts";
 
 // Each test starts processes, some of which load the model.
 setDefaultTimeout(120_000);
 
 let desk: Desk;
 beforeAll(async () => {
-  desk = createDesk();
+  desk = createWordDesk();
   await desk.run(["init", "good.pack", "--plain"]);
   const at = (name: string): string => join(desk.folder, name);
   writeFileSync(at("text.pack"), "these are notes");

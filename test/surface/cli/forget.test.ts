@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { createDesk, type Desk } from "./run-svc.ts";
+import { createWordDesk, type Desk } from "./run-svc.ts";
 
 // Each test starts processes.
 setDefaultTimeout(120_000);
 
 let desk: Desk;
 beforeAll(async () => {
-  desk = createDesk();
+  desk = createWordDesk();
   await desk.run(["init", "memory.pack", "--plain", "--owner", "anna"]);
 });
 afterAll(() => desk.remove());

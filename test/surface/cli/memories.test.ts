@@ -3,7 +3,7 @@ import { LIMITS } from "../../../src/domain/arguments.ts";
 import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
 import { asInstant, nextInstant } from "../../../src/lib/instant.ts";
 import { describeOnTerminal, onTerminal } from "./on-terminal.ts";
-import { createDesk, type Desk } from "./run-svc.ts";
+import { createWordDesk, type Desk } from "./run-svc.ts";
 
 // Each test starts processes, some of which load the model.
 setDefaultTimeout(120_000);
@@ -41,7 +41,7 @@ async function json(...args: readonly string[]) {
 }
 
 beforeAll(async () => {
-  desk = createDesk();
+  desk = createWordDesk();
   await desk.run(["init", PACK, "--plain", "--owner", "anna"]);
   await useEngine(async (engine) => {
     await engine.ingestFastMany({ userId: "anna", items: TEXTS.map((content) => ({ content })) });

@@ -3,14 +3,14 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { starterFor, withoutKeys } from "../../../src/surface/cli/commands/serve.ts";
-import { createDesk, type Desk } from "./run-svc.ts";
+import { createWordDesk, type Desk } from "./run-svc.ts";
 
 // Each test starts processes.
 setDefaultTimeout(120_000);
 
 let desk: Desk;
 beforeAll(async () => {
-  desk = createDesk();
+  desk = createWordDesk();
   await desk.run(["init", "plain.pack", "--plain"]);
   await desk.run(["init", "sealed.pack"]);
 });

@@ -3,12 +3,14 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describeOnTerminal, onTerminal } from "./on-terminal.ts";
-import { createDesk, type Desk } from "./run-svc.ts";
+import { createDesk, createWordDesk, type Desk } from "./run-svc.ts";
 
 // Each test starts processes, some of which load the model.
 setDefaultTimeout(120_000);
 
 let desk: Desk;
+/** With the model of the program. */
+let own: Desk;
 const elsewhere = (): string => join(desk.folder, "elsewhere");
 
 /** Runs a command in another folder than that of the pack. */
@@ -24,10 +26,14 @@ async function run(...args: readonly string[]) {
 }
 
 beforeAll(() => {
-  desk = createDesk();
+  desk = createWordDesk();
+  own = createDesk();
   mkdirSync(elsewhere());
 });
-afterAll(() => desk.remove());
+afterAll(() => {
+  desk.remove();
+  own.remove();
+});
 
 describe("without a pack", () => {
   test("a command says how to make one, and makes none", async () => {
@@ -40,7 +46,7 @@ describe("without a pack", () => {
 describe("the pack of this user", () => {
   let tea: string;
   beforeAll(async () => {
-    await desk.run(["init", "--plain", "--owner", "anna"]);
+    for (const one of [desk, own]) await one.run(["init", "--plain", "--owner", "anna"]);
     tea = JSON.parse((await run("add", "Anna drinks tea", "--format", "json")).stdout).node_id;
   });
 
@@ -178,10 +184,12 @@ describe("the pack of this user", () => {
     ];
     const noted = [];
     for (const text of german)
-      noted.push((await run("store", text)).stderr.includes("not in English"));
+      noted.push((await own.run(["store", text])).stderr.includes("not in English"));
     expect(noted).toEqual([true, false, false]);
-    expect((await run("doctor")).stdout).toMatch(/WARN.* language: 3 of .*--model multilingual/);
-    expect((await run("rebuild", "--model")).stdout).toStartWith("The model is BAAI/bge-small-en");
+    const doctor = await own.run(["doctor"]);
+    expect(doctor.stdout).toMatch(/WARN.* language: 3 of .*--model multilingual/);
+    const model = await own.run(["rebuild", "--model"]);
+    expect(model.stdout).toStartWith("The model is BAAI/bge-small-en");
   });
 
   test("is listed in 80 columns, texts first, and an honest no comes first", async () => {
@@ -199,16 +207,14 @@ describe("the pack of this user", () => {
   describeOnTerminal("on a terminal", () => {
     test("asks whether a new memory replaces a near one, and says that a text is there", async () => {
       const store = async (text: string, ...turns: readonly (readonly [string, string])[]) =>
-        await onTerminal(elsewhere(), ["store", text, "--user-id", "tom"], turns, {
-          XDG_CONFIG_HOME: join(desk.folder, ".config"),
-        });
+        await onTerminal(own.folder, ["store", text, "--user-id", "tom"], turns);
       expect((await store("Tom lives in Oslo")).screen).toContain("Stored as note");
       const moved = await store("Tom lives in Bergen", [
         'Replaces "Tom lives in Oslo"? [y/N] ',
         "y\r",
       ]);
       expect(moved.screen).toContain("Replaced.");
-      const listed = await run("ls", "--user-id", "tom", "--format", "json");
+      const listed = await own.run(["ls", "--user-id", "tom", "--format", "json"]);
       expect(JSON.parse(listed.stdout).nodes).toMatchObject([{ content: "Tom lives in Bergen" }]);
       expect((await store("Tom lives in Bergen")).screen).toContain("Known already as note");
     });

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { writePictures } from "./pictures.ts";
-import { createDesk, type Desk } from "./run-svc.ts";
+import { createWordDesk, type Desk } from "./run-svc.ts";
 import { startVisionServer } from "./vision-server.ts";
 
 // Each command starts the program, some of them a model.
@@ -10,7 +10,7 @@ setDefaultTimeout(180_000);
 
 let desk: Desk;
 beforeAll(() => {
-  desk = createDesk();
+  desk = createWordDesk();
 });
 afterAll(() => desk.remove());
 

@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { askSecret, confirm, type Terminal } from "../../../src/surface/cli/terminal.ts";
 import { describeOnTerminal, onTerminal } from "./on-terminal.ts";
-import { createDesk, type Desk } from "./run-svc.ts";
+import { createWordDesk, type Desk } from "./run-svc.ts";
 
 // Each session starts the program, and passphrases take their time.
 setDefaultTimeout(120_000);
@@ -88,7 +88,7 @@ describe("a question", () => {
 describeOnTerminal("on a terminal", () => {
   let desk: Desk;
   beforeAll(async () => {
-    desk = createDesk();
+    desk = createWordDesk();
     const made = await onTerminal(
       desk.folder,
       ["init", "spoken.pack"],
