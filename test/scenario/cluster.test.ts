@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Cluster, startCluster } from "../../scripts/bench/cluster-places.ts";
 import { endAllServers } from "../../scripts/bench/server.ts";
 import { whyNo } from "../../scripts/check/test-programs.ts";
 import { leftOut } from "../left-out.ts";
@@ -15,6 +14,7 @@ import {
   NO_POSTGRES,
   onServer,
 } from "../postgres/databases.ts";
+import { type Cluster, startCluster } from "./cluster-places.ts";
 
 setDefaultTimeout(120_000);
 

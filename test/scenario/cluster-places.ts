@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { freePort } from "../check/postgres.ts";
-import { type ServerProcess, startServer } from "./server.ts";
+import { type ServerProcess, startServer } from "../../scripts/bench/server.ts";
+import { freePort } from "../../scripts/check/postgres.ts";
 
 const DOCUMENT = join(import.meta.dir, "../../docs/scale.md");
 const START_LIMIT_MS = 10_000;
@@ -11,7 +11,6 @@ export type Cluster = {
   readonly url: string;
   /** In the order of their databases. */
   readonly servers: readonly ServerProcess[];
-  readonly router: { readonly pid: number };
   readonly end: () => Promise<void>;
 };
 
@@ -43,7 +42,6 @@ export async function startCluster(
   return {
     url,
     servers,
-    router,
     end: async () => {
       router.kill("SIGTERM");
       await router.exited;
@@ -74,41 +72,5 @@ async function answers(url: string): Promise<void> {
     if (response?.ok) return;
     if (performance.now() > deadline) throw new Error(`HAProxy does not answer at ${url}`);
     await Bun.sleep(50);
-  }
-}
-
-/** Places in /proc/<pid>/stat after the name: parent, then processor time in user and system, of itself and of ended children. */
-const [PARENT, FIRST, LAST] = [1, 11, 14];
-const TICKS_PER_SECOND = 100;
-
-/** Seconds of processor time that a process has used, with all that descend from it. */
-export function cpuSeconds(pid: number): number {
-  const children = new Map<number, number[]>();
-  const ticks = new Map<number, number>();
-  for (const name of readdirSync("/proc").filter((entry) => /^\d+$/.test(entry))) {
-    const fields = statOf(name);
-    if (fields === undefined) continue;
-    const parent = Number(fields[PARENT]);
-    children.set(parent, [...(children.get(parent) ?? []), Number(name)]);
-    const own = fields.slice(FIRST, LAST + 1).map(Number);
-    ticks.set(
-      Number(name),
-      own.reduce((total, one) => total + one, 0),
-    );
-  }
-  const withChildren = (one: number): number =>
-    (children.get(one) ?? []).reduce(
-      (total, child) => total + withChildren(child),
-      ticks.get(one) ?? 0,
-    );
-  return withChildren(pid) / TICKS_PER_SECOND;
-}
-
-/** Undefined for a process that has ended meanwhile. */
-function statOf(pid: string): readonly string[] | undefined {
-  try {
-    return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ");
-  } catch {
-    return undefined;
   }
 }
