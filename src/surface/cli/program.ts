@@ -41,8 +41,6 @@ const COMMANDS: Readonly<Record<string, Builder>> = {
   edges: async (context) => (await import("./commands/read.ts")).edgesCommand(context),
   chain: async (context) => (await import("./commands/read.ts")).chainCommand(context),
   stats: async (context) => (await import("./commands/read.ts")).statsCommand(context),
-  "config-audit": async (context) =>
-    (await import("./commands/doctor.ts")).configAuditCommand(context),
   info: async (context) => (await import("./commands/info.ts")).infoCommand(context),
   doctor: async (context) => (await import("./commands/doctor.ts")).doctorCommand(context),
   rebuild: async (context) => (await import("./commands/upkeep.ts")).rebuildCommand(context),

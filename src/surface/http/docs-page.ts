@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { html, raw } from "hono/html";
 
-type Content = { readonly content?: Readonly<Record<string, { readonly schema: Schema }>> };
 type Parameter = {
   readonly name: string;
   readonly in: "path" | "query" | "header";
@@ -15,8 +14,9 @@ type Entry = {
   readonly description: string;
   readonly security: readonly unknown[];
   readonly parameters?: readonly Parameter[];
-  readonly requestBody?: Content;
-  readonly responses: Readonly<Record<string, Content & { readonly description: string }>>;
+  readonly requestBody?: {
+    readonly content: Readonly<Record<string, { readonly schema: Schema }>>;
+  };
 };
 
 /** The parts of the OpenAPI document that the page shows. */
@@ -28,22 +28,10 @@ type Document = {
 };
 
 const STYLE = `
-:root { color-scheme: light dark; --line: #8884; --soft: #8881; --good: #15803d; --warm: #b45309; --cool: #1d4ed8; }
-@media (prefers-color-scheme: dark) { :root { --good: #86efac; --warm: #fcd34d; --cool: #93c5fd; } }
+:root { color-scheme: light dark; }
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
-code, pre, .path { font-family: ui-monospace, monospace; font-size: 13px; }
-h1 small { font-weight: 400; opacity: .6; } h3 { margin: 1.6rem 0 0; } h4 { margin: .8rem 0 .3rem; }
-a { color: var(--cool); }
-details { border: 1px solid var(--line); border-radius: 6px; margin: .6rem 0; }
-summary { cursor: pointer; padding: .6rem .8rem; overflow-wrap: anywhere; }
-.body { padding: 0 .8rem .8rem; overflow-x: auto; scroll-margin-top: 3rem; }
-.method { display: inline-block; min-width: 3.2rem; font-weight: 700; font-size: 12px; }
-.get { color: var(--cool); } .post { color: var(--good); } .put { color: var(--warm); }
-.note { opacity: .8; margin-left: .6rem; }
-table { border-collapse: collapse; width: 100%; }
-td { text-align: left; vertical-align: top; border-top: 1px solid var(--line); padding: .3rem .5rem .3rem 0; }
-pre { background: var(--soft); padding: .6rem; border-radius: 6px; overflow: auto; margin: .4rem 0; }
-@media (max-width: 40rem) { td { display: block; padding: 0; } td:not(:first-child) { border: 0; } tr { display: block; padding: .2rem 0; } }
+code, pre { font: 13px ui-monospace, monospace; } pre { background: #8881; padding: .6rem; overflow: auto; }
+summary { cursor: pointer; overflow-wrap: anywhere; } details { margin: .4rem 0; }
 `;
 const STYLE_HASH = createHash("sha256").update(STYLE).digest("base64");
 
@@ -56,7 +44,7 @@ export const DOCS_POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** The documentation page: every operation with an example and its fields, then every shape. It works offline and without scripts. */
+/** The documentation page: every operation with an example. It works offline and without scripts; openapi.json has the fields. */
 export function docsPage(document: object): string {
   // SAFETY: `buildOpenApi` makes documents of this form.
   const { info, tags, paths, components } = document as Document;
@@ -66,7 +54,7 @@ export function docsPage(document: object): string {
   );
   const groups = tags.map(({ name, description }) => {
     const ofGroup = entries.filter(({ entry }) => entry.tags.includes(name));
-    return html`<section id="${name}"><h3>${name}</h3><p>${description}</p>
+    return html`<section id="${name}"><h2>${name}</h2><p>${description}</p>
 ${ofGroup.map(({ path, method, entry }) => operation(path, method, entry, schemas))}</section>`;
   });
   const page = html`<!doctype html>
@@ -75,16 +63,9 @@ ${ofGroup.map(({ path, method, entry }) => operation(path, method, entry, schema
 <title>${info.title} ${info.version}</title><style>${raw(STYLE)}</style></head>
 <body><main>
 <h1>${info.title} <small>${info.version}</small></h1>
-<p>${info.description} This page comes from <a href="openapi.json">openapi.json</a>.</p>
+<p>${info.description} <a href="openapi.json">openapi.json</a> has the fields of each request and answer.</p>
 <p>The examples are for a POSIX shell: <code>$SVC_URL</code> is the address of this server, and <code>$SVC_KEY</code> a key if it was started with keys.</p>
-<h2>Operations</h2>
-<nav>${joined(
-    tags.map(({ name }) => html`<a href="#${name}">${name}</a>`),
-    " · ",
-  )}</nav>
 ${groups}
-<h2>Shapes</h2>
-${Object.entries(schemas).map(([name, schema]) => shape(name, schema))}
 </main></body>
 </html>
 `;
@@ -92,23 +73,11 @@ ${Object.entries(schemas).map(([name, schema]) => shape(name, schema))}
 }
 
 function operation(path: string, method: string, entry: Entry, schemas: Schemas): Markup {
-  const { parameters = [], requestBody, responses, summary, description, security } = entry;
-  const body = schemaOf(requestBody);
-  const answers = Object.entries(responses).map(
-    ([status, answer]) => html`<tr><td>${status}</td><td>${answer.description}</td>
-<td>${typeOf(schemaOf(answer))}</td></tr>`,
-  );
-  return html`<details id="${entry.operationId}"><summary><span class="method ${method}">${method.toUpperCase()}</span><span class="path">${path}</span><span class="note">${summary}</span></summary>
-<div class="body"><p>${description}</p>
-<h4>Example</h4><pre>${exampleCall({ method, path, parameters, body, isPublic: security.length === 0 }, schemas)}</pre>
-${
-  parameters.length > 0
-    ? html`<h4>Parameters</h4>
-<table>${parameters.map(({ name, schema, required, in: place }) => row(name, schema, required, place))}</table>`
-    : undefined
-}
-${body && html`<h4>Body: ${typeOf(body)}</h4>${fields(followed(body, schemas))}`}
-<h4>Answers</h4><table>${answers}</table></div></details>
+  const { parameters = [], requestBody, summary, description, security } = entry;
+  const body = Object.values(requestBody?.content ?? {})[0]?.schema;
+  const call = { method, path, parameters, body, isPublic: security.length === 0 };
+  return html`<details id="${entry.operationId}"><summary><code>${method.toUpperCase()} <span>${path}</span></code> ${summary}</summary>
+<p>${description}</p><pre>${exampleCall(call, schemas)}</pre></details>
 `;
 }
 
@@ -149,63 +118,7 @@ function quoted(value: unknown): string {
   return `'${JSON.stringify(value).replaceAll("'", "'\\''")}'`;
 }
 
-function shape(name: string, schema: Schema): Markup {
-  const { description } = schema;
-  return html`<details><summary>${name}</summary><div class="body" id="${name}">
-${typeof description === "string" ? html`<p>${description}</p>` : undefined}${schema["properties"] === undefined ? typeOf(schema) : fields(schema)}</div></details>
-`;
-}
-
-function fields({ properties, required }: Schema): Markup {
-  const needed = Array.isArray(required) ? required : [];
-  // SAFETY: the members of an object are schemas.
-  const members = Object.entries((properties ?? {}) as Schemas);
-  return html`<table>${members.map(([name, member]) => row(name, member, needed.includes(name), ""))}</table>`;
-}
-
-function row(name: string, schema: Schema, isRequired: boolean, place: string): Markup {
-  const marks = [place, isRequired ? "required" : ""].filter((mark) => mark !== "");
-  const { description } = schema;
-  const told = [typeof description === "string" ? description : "", limitsOf(schema)];
-  return html`<tr><td><code>${name}</code><span class="note">${marks.join(", ")}</span></td>
-<td>${typeOf(schema)}</td><td>${told.filter((text) => text !== "").join(" - ")}</td></tr>`;
-}
-
-const LIMITS = ["default", "minimum", "maximum", "minItems", "maxItems", "minLength", "maxLength"];
-
-function limitsOf(schema: Schema): string {
-  return LIMITS.filter((key) => schema[key] !== undefined)
-    .map((key) => `${key} ${JSON.stringify(schema[key])}`)
-    .join(", ");
-}
-
-/** A type in a few words; a named shape becomes a link. */
-function typeOf(schema: Schema | undefined): Markup {
-  if (schema === undefined) return html``;
-  const { $ref, enum: members, anyOf, items, type = "any", format } = schema;
-  if (typeof $ref === "string") {
-    const name = $ref.slice($ref.lastIndexOf("/") + 1);
-    return html`<a href="#${name}">${name}</a>`;
-  }
-  if (schema["const"] !== undefined) return html`${JSON.stringify(schema["const"])}`;
-  if (Array.isArray(members))
-    return html`${members.map((value) => JSON.stringify(value)).join(" | ")}`;
-  if (Array.isArray(anyOf)) return joined(anyOf.map(typeOf), " | ");
-  const kind = [type].flat().join(" | ");
-  // SAFETY: a list in a valid document names the schema of its items.
-  if (items !== undefined) return html`list of ${typeOf(items as Schema)}`;
-  return html`${typeof format === "string" ? `${kind} (${format})` : kind}`;
-}
-
-function schemaOf(part: Content | undefined): Schema | undefined {
-  return Object.values(part?.content ?? {})[0]?.schema;
-}
-
 type Markup = ReturnType<typeof html>;
-
-function joined(list: readonly Markup[], between: string): Markup {
-  return html`${list.flatMap((one, at) => (at === 0 ? [one] : [between, one]))}`;
-}
 
 /** A part of the OpenAPI document that describes a value. */
 export type Schema = Readonly<Record<string, unknown>>;

@@ -1,7 +1,6 @@
 import { SvcError } from "../../domain/errors.ts";
 import { describeCause, type Log } from "../contract/core/log.ts";
 import { refuse } from "./answers.ts";
-import { closeIdleConnections } from "./idle-connections.ts";
 
 /** Seconds without a byte after which a connection that is sending its request is closed. */
 const IDLE_SECONDS = 30;
@@ -30,7 +29,7 @@ export type Door = {
 
 /** Listens on an address. @throws SvcError bind_failed */
 export function openDoor(deps: DoorDeps): Door {
-  const running = new Map<Promise<Response>, Request>();
+  const running = new Set<Promise<Response>>();
   let closing = false;
   const server = listen(deps, async (request, listener) => {
     if (closing) return shuttingDown();
@@ -38,7 +37,7 @@ export function openDoor(deps: DoorDeps): Door {
     const turn: Turn = (waiting, of) =>
       listener.timeout(waiting, of === "server" ? 0 : IDLE_SECONDS);
     const answer = Promise.resolve(deps.answer(request, turn));
-    running.set(answer, request);
+    running.add(answer);
     try {
       return await answer;
     } finally {
@@ -48,18 +47,13 @@ export function openDoor(deps: DoorDeps): Door {
     }
   });
   const port = server.port ?? deps.port;
-  const endLooking = closeIdleConnections(
-    port,
-    () => new Set([...running.values()].map((request) => server.requestIP(request)?.port ?? 0)),
-  );
   return {
     url: `http://${urlHost(deps.host)}:${port}`,
     port,
     close: async (drainMs) => {
       closing = true;
-      endLooking();
       const flushed = server.stop(false);
-      const isDrained = await settlesWithin(Promise.all([...running.keys(), flushed]), drainMs);
+      const isDrained = await settlesWithin(Promise.all([...running, flushed]), drainMs);
       if (!isDrained && running.size > 0) {
         deps.log("warn", "requests were cut off at shutdown", { count: running.size });
       }

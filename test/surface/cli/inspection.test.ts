@@ -156,41 +156,6 @@ test("svc stats counts everything in all states, most frequent first", async () 
   expect(await lines("stats", PACK)).toContain("Nodes by scope  personal 3, project 1");
 });
 
-test("svc config-audit lists provisional settings and which of them take effect", async () => {
-  const env = {
-    SVC_PACKING__EPISODE_CONTEXT_TOP_K: "3",
-    SVC_SCORING__RRF_K: "50",
-  };
-  const { stdout, code } = await desk.run(["config-audit", "--format", "json"], { env });
-  expect(code).toBe(0);
-  const { schema_version, hypothesis_count, customized_count, settings } = JSON.parse(stdout);
-
-  expect([schema_version, customized_count]).toEqual(["hypothesis-audit-v1", 2]);
-  expect(settings).toHaveLength(hypothesis_count);
-  expect(settings).toContainEqual({
-    path: "packing.episode_context_local_k",
-    environment_variable: "SVC_PACKING__EPISODE_CONTEXT_LOCAL_K",
-    value: 8,
-    default: 8,
-    customized: false,
-    effective: true,
-    activation_condition: "packing.episode_context_top_k is above 0",
-    description: "Memories raised per such conversation.",
-  });
-  expect(settings).toContainEqual(
-    expect.objectContaining({
-      path: "scoring.rrf_k",
-      value: 50,
-      customized: true,
-      effective: false,
-      activation_condition: "scoring.fusion is rrf",
-    }),
-  );
-  const table = await lines("config-audit");
-  expect(table[0]).toMatch(/^SETTING +STATE +CUSTOM +VALUE +ENVIRONMENT$/);
-  expect(table.at(-1)).toMatch(/^\d+ settings, \d+ effective, 0 customized$/);
-});
-
 test("svc info says what memories and questions cost, as far as it was measured, and how long receipts are kept", async () => {
   await desk.run(["init", "asked.pack", "--plain", "--owner", "anna"]);
   const fresh = (await desk.run(["info", "asked.pack"])).stdout;

@@ -60,8 +60,7 @@ describe("what the page may load", () => {
     expect(text).not.toMatch(/https?:\/\//);
     const names = new Set(tags.flatMap(({ attributes }) => Object.keys(attributes)));
     expect([...names].filter((name) => /^(src|style|on.*|action)$/.test(name))).toEqual([]);
-    const links = named("a").map(({ href = "" }) => href);
-    expect(links.filter((href) => !/^#\w+$/.test(href))).toEqual(["openapi.json"]);
+    expect(named("a").map(({ href }) => href)).toEqual(["openapi.json"]);
   });
 
   test("both addresses serve it as HTML that is not guessed at, without a referrer", async () => {
@@ -76,18 +75,13 @@ describe("what the page may load", () => {
 });
 
 describe("the listing", () => {
-  test("has every route and every shape", () => {
+  test("has every route", () => {
     for (const { path } of DOCUMENT.operations) expect(text).toContain(`>${path}</span>`);
-    for (const name of Object.keys(DOCUMENT.schemas)) {
-      expect(text).toContain(`<summary>${name}</summary>`);
-    }
   });
 
-  test("has every identifier once, and every link within the page leads to one", () => {
+  test("has every identifier once", () => {
     const ids = tags.flatMap(({ attributes }) => attributes["id"] ?? []);
     expect(ids).toHaveLength(new Set(ids).size);
-    const targets = named("a").flatMap(({ href = "" }) => (href[0] === "#" ? href.slice(1) : []));
-    expect(targets.filter((target) => !ids.includes(target))).toEqual([]);
   });
 
   test("shows texts as they are", () => {
