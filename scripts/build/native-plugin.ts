@@ -40,7 +40,7 @@ export async function nativePlugin(
         contents: tokens,
         loader: "js",
       }));
-      patchPackages(build, root, target);
+      placeWorkers(build, target);
     },
   };
 }
@@ -140,15 +140,7 @@ function keepEnglish(build: PluginBuilder): void {
   }));
 }
 
-function patchPackages(build: PluginBuilder, root: string, target: Target): void {
-  const loader = JSON.stringify(join(root, "src/adapters/native/onnxruntime.ts"));
-  patch(build, /onnxruntime-node[\\/]dist[\\/]binding\.js$/, [
-    [
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: this is the text of the package
-      "require(`../bin/napi-v6/${process.platform}/${process.arch}/onnxruntime_binding.node`)",
-      `require(${loader}).loadOnnxRuntime()`,
-    ],
-  ]);
+function placeWorkers(build: PluginBuilder, target: Target): void {
   const inside = target.startsWith("windows") ? "file:///B:/~BUN/root" : "file:///$bunfs/root";
   // Inside the executable a worker lies beside the other modules, under the name of its entry point.
   for (const folder of WORKER_FOLDERS) {

@@ -43,7 +43,7 @@ type Row = {
 const ROWS: Readonly<Record<Target, Row>> = {
   "linux-x64": {
     vec: "vec0.so",
-    ort: ["onnxruntime_binding.node", "libonnxruntime.so.1"],
+    ort: ["libonnxruntime.so.1"],
     ortFolder: "linux/x64",
     runtime: {
       name: "@oven/bun-linux-x64",
@@ -53,7 +53,7 @@ const ROWS: Readonly<Record<Target, Row>> = {
   },
   "linux-arm64": {
     vec: "vec0.so",
-    ort: ["onnxruntime_binding.node", "libonnxruntime.so.1"],
+    ort: ["libonnxruntime.so.1"],
     ortFolder: "linux/arm64",
     runtime: {
       name: "@oven/bun-linux-aarch64",
@@ -63,7 +63,7 @@ const ROWS: Readonly<Record<Target, Row>> = {
   },
   "darwin-arm64": {
     vec: "vec0.dylib",
-    ort: ["onnxruntime_binding.node", "libonnxruntime.1.dylib"],
+    ort: ["libonnxruntime.1.dylib"],
     ortFolder: "darwin/arm64",
     runtime: {
       name: "@oven/bun-darwin-aarch64",
@@ -73,7 +73,7 @@ const ROWS: Readonly<Record<Target, Row>> = {
   },
   "windows-x64": {
     vec: "vec0.dll",
-    ort: ["onnxruntime_binding.node", "onnxruntime.dll"],
+    ort: ["onnxruntime.dll"],
     ortFolder: "win32/x64",
     runtime: {
       name: "@oven/bun-windows-x64",

@@ -157,7 +157,7 @@ const EMBEDDING = {
   pooling: optionalMember(["cls", "mean", "last"], undefined, "How the vector of another local model is made of those of its tokens: the first one, the mean or the last one. Unset: as its files say."),
   revision: text("main", "Branch, tag or commit of another local model on the hub."),
   threads: integer({ default: 1, min: 1, max: 256 }, "Processor threads for one run of a local model."),
-  bulk_threads: optionalInteger({ default: undefined, min: 1, max: 256 }, "Threads that embed a long backlog: imports, rebuilds, what was admitted and not indexed. Calls and other programs come first, and each thread takes the memory of one more model while the backlog lasts. Unset: all cores but one, of two cores both, at most 8; on battery one."),
+  bulk_threads: optionalInteger({ default: undefined, min: 1, max: 256 }, "Threads that embed a long backlog: imports, rebuilds, what was admitted and not indexed. Calls and other programs come first, and all threads share one model. Unset: all cores but one, of two cores both, at most 8; on battery one."),
   max_tokens: integer({ default: 256, min: 2, max: 8192 }, "Longer texts are cut, for their vector only; up to 512 for the models of this program. What is sent to a provider is cut to four bytes for each. Another value gives different vectors: a pack keeps the value it was created with."),
 };
 

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { availableParallelism, constants, getPriority, setPriority } from "node:os";
 import { join } from "node:path";
 
-/** Each thread loads the model once more. */
+/** Each thread has a tokenizer and the room of one text. */
 const MOST_THREADS = 8;
 
 /**

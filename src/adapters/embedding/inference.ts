@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { EmbeddingModel, Pooling } from "../../domain/embedding-models.ts";
 import { streamSafe } from "../../lib/text.ts";
-import { forbidTelemetry } from "../native/no-telemetry.ts";
+import { openSession, type Session, type SharedSession } from "../native/onnxruntime.ts";
 import { returnFreed } from "./cores.ts";
 import { unitLength } from "./remember.ts";
 import { loadUnigram } from "./unigram.ts";
@@ -15,6 +15,8 @@ export type InferenceOptions = {
   readonly threads: number;
   /** Length limit in tokens, the first and the last included, 2 to 512. */
   readonly maxTokens: number;
+  /** Where threads share the model. */
+  readonly shared?: SharedSession | undefined;
 };
 
 /** A loaded model. One call at a time: the caller waits for each before the next. */
@@ -37,17 +39,9 @@ const CHARS_PER_TOKEN = 64;
  */
 export async function loadInference(options: InferenceOptions): Promise<Inference> {
   const { model, threads, maxTokens } = options;
-  forbidTelemetry();
-  const { InferenceSession, Tensor } = await import("onnxruntime-node");
   const encode = await TOKENIZERS[model.tokenizer](options);
   const weights = join(folderOf(options), model.other?.weights ?? WEIGHTS);
-  const session = await InferenceSession.create(weights, {
-    executionProviders: ["cpu"],
-    intraOpNumThreads: threads,
-    interOpNumThreads: 1,
-    // It would keep what the longest text needed.
-    enableCpuMemArena: false,
-  });
+  const session = openSession(weights, threads, options.shared);
   const { inputs, output, pooling } = model.other === undefined ? model : waysOf(session, model);
   const centre = centreOf(model);
   // Loading frees copies of the weights, 18 MB.
@@ -59,13 +53,8 @@ export async function loadInference(options: InferenceOptions): Promise<Inferenc
     tokenIds,
     embed: async (text) => {
       const ids = tokenIds(text);
-      const tensors = inputs.map((name) => {
-        const values = INPUTS[name](ids);
-        return [name, new Tensor("int64", values, [1, ids.length])] as const;
-      });
-      const outputs = await session.run(Object.fromEntries(tensors), [output]);
-      const data = outputs[output]?.data;
-      if (!(data instanceof Float32Array)) throw new TypeError("the model gave no numbers");
+      const rows = inputs.map((name) => [name, INPUTS[name](ids)] as const);
+      const data = session.run(rows, output);
       if (data.length !== (pooling === "none" ? 1 : ids.length) * model.dimension) {
         throw new RangeError(`the vectors of the model do not have ${model.dimension} numbers`);
       }
@@ -74,9 +63,7 @@ export async function loadInference(options: InferenceOptions): Promise<Inferenc
         ? vector
         : unitLength(vector.map((value, index) => value - (centre[index] ?? 0)));
     },
-    close: async () => {
-      await session.release();
-    },
+    close: async () => session.release(),
   };
 }
 
@@ -109,7 +96,7 @@ type Ways = Pick<EmbeddingModel, "inputs" | "output" | "pooling">;
 
 /** Inputs and outputs of a model's weights. @throws Error if this program does not know one of them */
 function waysOf(
-  session: { readonly inputNames: readonly string[]; readonly outputNames: readonly string[] },
+  session: Pick<Session, "inputNames" | "outputNames">,
   { pooling }: EmbeddingModel,
 ): Ways {
   const inputs = session.inputNames.map((name) => {

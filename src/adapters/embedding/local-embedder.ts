@@ -3,6 +3,7 @@ import { DEFAULT_MODEL, type EmbeddingModel } from "../../domain/embedding-model
 import { SvcError } from "../../domain/errors.ts";
 import type { Embedder, EmbeddingIdentity } from "../../ports/models.ts";
 import { cacheDir } from "../native/cache-dir.ts";
+import { createSharedSession, type SharedSession } from "../native/onnxruntime.ts";
 import { createWorkerCalls, type FailedCall } from "../native/worker-calls.ts";
 import { createBacklog, type ModelThread } from "./backlog.ts";
 import { bulkThreads } from "./cores.ts";
@@ -55,7 +56,7 @@ export function createLocalEmbedder(options: LocalEmbedderOptions = {}): Embedde
     lingerMs,
   } = options;
   const tokens = Math.min(maxTokens, model.other?.maxTokens ?? maxTokens);
-  const setup = { model, threads, modelRoot, maxTokens: tokens };
+  const setup = { model, threads, modelRoot, maxTokens: tokens, shared: createSharedSession() };
   const thread = createModelThread(setup, spawn);
   const backlog = createBacklog({
     main: thread,
@@ -135,6 +136,8 @@ export type Start = {
   readonly model: EmbeddingModel;
   readonly threads: number;
   readonly maxTokens: number;
+  /** The threads of one embedder have one model. */
+  readonly shared: SharedSession;
   /** Whether other threads run before this one. */
   readonly givesWay?: boolean | undefined;
   /** Folder with the model's files; absent: the ones shipped with the program. */

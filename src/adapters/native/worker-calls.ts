@@ -130,7 +130,7 @@ type WorkerAnswers<Start, Call, Model, Answer> = {
 export function answerCalls<
   Start extends StartMessage,
   Call extends { readonly kind: string; readonly id: number },
-  Model,
+  Model extends { close(): Promise<void> },
   Answer,
 >({ load, answer, about }: WorkerAnswers<Start, Call, Model, Answer>): void {
   const queue: Call[] = [];
@@ -167,7 +167,13 @@ export function answerCalls<
       parentPort?.postMessage(await reply(next));
     }
     isRunning = false;
-    if (isEnding) tellIdle();
+    if (isEnding) await end();
+  };
+
+  const end = async (): Promise<void> => {
+    await model?.close();
+    model = undefined;
+    parentPort?.postMessage({ kind: "idle" } satisfies IdleMessage);
   };
 
   parentPort?.on("message", (message: Start | Call | EndMessage) => {
@@ -178,16 +184,12 @@ export function answerCalls<
     if (isOfKind<EndMessage>(message, "end")) {
       isEnding = true;
       queue.length = 0;
-      if (!isRunning) tellIdle();
+      if (!isRunning) void end();
       return;
     }
     queue.push(message);
     if (!isRunning) void run();
   });
-}
-
-function tellIdle(): void {
-  parentPort?.postMessage({ kind: "idle" } satisfies IdleMessage);
 }
 
 function isOfKind<Message extends { readonly kind: string }>(

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { forbidTelemetry } from "../native/no-telemetry.ts";
+import { openSession } from "../native/onnxruntime.ts";
 
 type PairInferenceOptions = {
   /** Absolute path of the folder with `tokenizer.json`, `tokenizer_config.json` and the weights. */
@@ -39,17 +39,11 @@ export async function loadPairInference(options: PairInferenceOptions): Promise<
   const { folder, threads } = options;
   const weights = WEIGHTS.find((path) => existsSync(join(folder, path)));
   if (weights === undefined) throw new Error(`${folder} holds none of ${WEIGHTS.join(", ")}`);
-  forbidTelemetry();
-  const { InferenceSession, Tensor } = await import("onnxruntime-node");
   const { Tokenizer } = await import("@huggingface/tokenizers");
   const read = (name: string) => JSON.parse(readFileSync(join(folder, name), "utf8"));
   const config = read("tokenizer_config.json");
   const tokenizer = new Tokenizer(read("tokenizer.json"), config);
-  const session = await InferenceSession.create(join(folder, weights), {
-    executionProviders: ["cpu"],
-    intraOpNumThreads: threads,
-    interOpNumThreads: 1,
-  });
+  const session = openSession(join(folder, weights), threads);
   const pairs: PairTokenizer = {
     plain: (text) => tokenizer.encode(text, { add_special_tokens: false }).ids,
     framed: (first, second) => {
@@ -76,14 +70,11 @@ export async function loadPairInference(options: PairInferenceOptions): Promise<
       // A model may read no segment numbers.
       const named = session.inputNames.flatMap((name) => {
         const value = values[name];
-        return value === undefined ? [] : [[name, new Tensor("int64", value, [1, ids.length])]];
+        return value === undefined ? [] : [[name, value] as const];
       });
-      const { logits } = await session.run(Object.fromEntries(named));
-      return relevanceIn(logits?.data instanceof Float32Array ? [...logits.data] : []);
+      return relevanceIn([...session.run(named, "logits")]);
     },
-    close: async () => {
-      await session.release();
-    },
+    close: async () => session.release(),
   };
 }
 

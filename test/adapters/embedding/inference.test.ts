@@ -1,10 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Worker } from "node:worker_threads";
 import { type Inference, loadInference } from "../../../src/adapters/embedding/inference.ts";
 import { modelRoot } from "../../../src/adapters/embedding/model-files.ts";
 import { loadUnigram } from "../../../src/adapters/embedding/unigram.ts";
+import {
+  createSharedSession,
+  openSession,
+  type SharedSession,
+} from "../../../src/adapters/native/onnxruntime.ts";
 import { DEFAULT_MODEL } from "../../../src/domain/embedding-models.ts";
 import { processorMs } from "../../processor-time.ts";
 import SAMPLE from "./token-ids.json";
@@ -89,6 +96,58 @@ describe("embed", () => {
     for (const text of ["", "\u{1F9FF}\u0000\uD800"]) {
       expect(Math.hypot(...(await model.embed(text)))).toBeCloseTo(1, 6);
     }
+  });
+});
+
+describe("threads of one model", () => {
+  const weights = join(modelRoot(DEFAULT_MODEL), DEFAULT_MODEL.name, "onnx/model_quantized.onnx");
+  const isLoaded = (shared: SharedSession) => new BigUint64Array(shared, 8, 1)[0] !== 0n;
+  const load = (shared: SharedSession) =>
+    loadInference({
+      model: DEFAULT_MODEL,
+      root: modelRoot(DEFAULT_MODEL),
+      threads: 1,
+      maxTokens: 512,
+      shared,
+    });
+
+  test("have it in memory once, until the last of them is closed", async () => {
+    const shared = createSharedSession();
+    const [one, other] = await Promise.all([load(shared), load(shared)]);
+    const expected = await model.embed("The ferry leaves at nine");
+    await one.close();
+    expect(await other.embed("The ferry leaves at nine")).toEqual(expected);
+    await other.close();
+    expect(isLoaded(shared)).toBeFalse();
+    const again = await load(shared);
+    expect(await again.embed("The ferry leaves at nine")).toEqual(expected);
+    await again.close();
+  });
+
+  test("keep it when one of them dies", async () => {
+    const shared = createSharedSession();
+    const file = join(import.meta.dir, "../../../src/adapters/native/onnxruntime.ts");
+    const program = `
+      const { openSession } = await import(${JSON.stringify(file)});
+      openSession(${JSON.stringify(weights)}, 1, process.getBuiltinModule("node:worker_threads").workerData);
+      process.exit(1);`;
+    const worker = new Worker(program, { eval: true, workerData: shared });
+    await once(worker, "exit");
+    expect(isLoaded(shared)).toBeTrue();
+    const other = await load(shared);
+    expect(await other.embed("tea")).toEqual(await model.embed("tea"));
+    await other.close();
+    expect(isLoaded(shared)).toBeTrue();
+  });
+
+  test("try in turn when the file is damaged", () => {
+    const shared = createSharedSession();
+    const damaged = join(import.meta.dir, "token-ids.json");
+    for (let turn = 0; turn < 2; turn += 1) {
+      expect(() => openSession(damaged, 1, shared)).toThrow("Protobuf parsing failed");
+    }
+    openSession(weights, 1, shared).release();
+    expect(isLoaded(shared)).toBeFalse();
   });
 });
 

@@ -7,8 +7,8 @@ const WAIT_MS = 1000;
 type Start = { readonly kind: "start"; readonly cacheDir: string };
 type Shout = { readonly kind: "shout"; readonly id: number; readonly text: string };
 
-answerCalls<Start, Shout, string, object>({
-  load: async () => "loaded",
+answerCalls<Start, Shout, { close(): Promise<void> }, object>({
+  load: async () => ({ close: async () => {} }),
   answer: async (_model, { id, text }) => {
     if (text === "wait") await Bun.sleep(WAIT_MS);
     if (text === "fail") throw new RangeError("not this word");
