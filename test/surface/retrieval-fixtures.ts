@@ -1,8 +1,5 @@
-import type { KeptReceipt, RetrievalReceipt } from "../../src/domain/records/receipt.ts";
-import type { RetrievalRecord } from "../../src/domain/records/retrieval-record.ts";
 import type { ScoreProvenance, ScoreTrace } from "../../src/domain/records/score.ts";
 import { DEFAULT_SCORING } from "../../src/domain/scoring.ts";
-import { receiptChecksum, receiptText } from "../../src/engine/receipts/codec.ts";
 import type {
   MemoryBundle,
   PackedRecord,
@@ -12,7 +9,6 @@ import type {
 } from "../../src/engine/retrieve/api.ts";
 import { asInstant } from "../../src/lib/instant.ts";
 import { asUuid } from "../../src/lib/uuid.ts";
-import { DEFAULT_PACKING } from "../engine/receipts/retrievals.ts";
 import { nodeKey } from "../node-keys.ts";
 import { BARE_NODE, NODE_ID } from "./fixtures.ts";
 
@@ -184,123 +180,4 @@ export const RESPONSE: RetrievalResponse = {
   excluded: [{ nodeId: OTHER_ID, reason: "result_limit", compositeScore: 0.1 }],
   crossScopeHints: [{ ...CANDIDATE, node: { ...BARE_NODE, id: OTHER_ID } }],
   scoreTraces: [TRACE],
-};
-
-const RECEIPT: RetrievalReceipt = {
-  schemaVersion: 22,
-  requestId: REQUEST_ID,
-  userId: "ada",
-  query: "green tea?",
-  referenceTime: NOW,
-  scopes: ["personal"],
-  scoring: RANK_FUSED.weights,
-  packing: {
-    ...DEFAULT_PACKING,
-    foldRepeatedText: true,
-    tokenizer: "cl100k_base",
-    charsPerToken: 4.2,
-    crossScopeTokenBudget: 512,
-  },
-  contextSha256: "a".repeat(64),
-  minScore: 0.1,
-  minScoreSkipped: false,
-  resultLimit: undefined,
-  retrievalMode: "default",
-  timeFrom: undefined,
-  timeTo: undefined,
-  candidates: [
-    {
-      nodeId: NODE_ID,
-      scope: "personal",
-      contentSha256: "b".repeat(64),
-      score: 0.8695652173925,
-      trace: TRACE,
-      rerankerScore: undefined,
-      semanticRelevance: 0.8,
-      representation: "full",
-      tokenCost: 9,
-      inContext: true,
-      hasContent: true,
-    },
-  ],
-  scoreProvenance: new Map([[NODE_ID, RANK_FUSED]]),
-  rankingPolicy: "score_id",
-  execution: {
-    schemaVersion: 1,
-    parameters: {
-      rankingMultipliers: undefined,
-      rankingProfile: { status: "none", profileId: undefined, reason: undefined },
-      maxPerSource: 1,
-      maxPerEvidence: undefined,
-      timeFrom: undefined,
-      timeTo: undefined,
-      knowledgeAt: NOW,
-      eventTimeFrom: undefined,
-      eventTimeTo: undefined,
-      includeCrossScope: true,
-      excludeNodeTypes: ["task"],
-      sourceTypes: undefined,
-      epistemicWeights: { observed: 1 },
-      unverifiedConfidenceThreshold: 0.3,
-      aggregationCoverage: undefined,
-      historicalCoverage: {
-        knowledgeAt: NOW,
-        semantics: "ingestion_cutoff",
-        exactSnapshot: false,
-        limitations: [
-          "current_lifecycle_state",
-          "current_derived_indexes",
-          "mutations_not_replayed",
-        ],
-      },
-      temporalRelation: undefined,
-      temporalLanguages: ["en"],
-      queryIntentOrder: undefined,
-      rerankerTopK: undefined,
-      rerankerPriorWeight: undefined,
-      queryReformulation: {
-        enabled: false,
-        count: undefined,
-        provider: undefined,
-        model: undefined,
-        mergePolicy: undefined,
-      },
-    },
-    features: { runtime: "bun 1.4.5" },
-  },
-};
-
-const RECORD: RetrievalRecord = {
-  intent: "semantic",
-  queryTimeFrom: undefined,
-  queryTimeTo: undefined,
-  candidatesGenerated: METADATA.candidatesGenerated,
-  candidatesFiltered: 2,
-  candidatesIncluded: 1,
-  backendsUsed: METADATA.backendsUsed,
-  embeddingMismatch: false,
-  backendFailures: {},
-  reranker: undefined,
-  reformulation: undefined,
-  tokensUsed: 60,
-  scoringConfigVersion: METADATA.scoringConfigVersion,
-  crossScopeHintCount: 1,
-  paths: [CANDIDATE.paths],
-  context: [{ nodeId: NODE_ID, section: "stable_facts" }],
-  notPacked: [],
-  filteredOut: [],
-  selectedOut: [],
-  client: undefined,
-  timingMs: undefined,
-};
-
-const text = receiptText(RECEIPT);
-
-/** A receipt as it comes back from the engine. */
-export const KEPT_RECEIPT: KeptReceipt = {
-  receipt: RECEIPT,
-  record: RECORD,
-  text,
-  checksum: receiptChecksum(text),
-  createdAt: NOW,
 };

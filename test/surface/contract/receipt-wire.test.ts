@@ -1,24 +1,41 @@
 import { expect, test } from "bun:test";
 import { provenanceForm } from "../../../src/domain/records/score.ts";
+import { receiptChecksum, receiptText } from "../../../src/engine/receipts/codec.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
 import { schemaOf } from "../../../src/surface/contract/core/schema-of.ts";
 import { receiptView } from "../../../src/surface/contract/receipts.ts";
-import { NODE_ID } from "../fixtures.ts";
-import { KEPT_RECEIPT, RANK_FUSED } from "../retrieval-fixtures.ts";
+import {
+  ADAPTIVE_FUSION,
+  aReceipt,
+  aRetrieval,
+  RELATIVE_FUSION,
+} from "../../engine/receipts/retrievals.ts";
 import { toldJson } from "../told.ts";
 
-test("a receipt on the wire is its canonical text with the checksum behind it", () => {
-  const { checksum, ...receipt } = toldJson(receiptView, KEPT_RECEIPT);
-  expect(JSON.stringify(receipt)).toBe(KEPT_RECEIPT.text);
-  expect(sha256Hex(JSON.stringify(receipt))).toBe(String(checksum));
-});
+const SHAPES = [{}, { weights: RELATIVE_FUSION }, { weights: ADAPTIVE_FUSION }].map((more) => ({
+  ...{ seed: 5, found: 5, neighbours: 3, packed: 4, ...more },
+}));
 
-test("a receipt is what its schema says", () => {
-  const wire = toldJson(receiptView, KEPT_RECEIPT);
-  expect(schemaOf(receiptView).parse(wire)).toEqual(wire);
-});
-
-test("an answer shows the provenance of a score as the receipt does", () => {
-  const provenance = JSON.parse(KEPT_RECEIPT.text).score_provenance[NODE_ID];
-  expect(JSON.stringify(provenanceForm.json(RANK_FUSED))).toBe(JSON.stringify(provenance));
-});
+test.each(SHAPES)(
+  "a receipt on the wire is its canonical text with the checksum behind it",
+  (shape) => {
+    const { receipt, record } = aReceipt(shape);
+    const text = receiptText(receipt);
+    const kept = {
+      receipt,
+      record,
+      text,
+      checksum: receiptChecksum(text),
+      createdAt: receipt.referenceTime,
+    };
+    const wire = toldJson(receiptView, kept);
+    const { checksum, ...told } = wire;
+    expect(JSON.stringify(told)).toBe(text);
+    expect(sha256Hex(text)).toBe(String(checksum));
+    expect(schemaOf(receiptView).parse(wire)).toEqual(wire);
+    for (const { node, provenance } of aRetrieval(shape).results) {
+      const shown = JSON.parse(text).score_provenance[node.id];
+      expect(JSON.stringify(provenanceForm.json(provenance))).toBe(JSON.stringify(shown));
+    }
+  },
+);

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import type { ScoreProvenance } from "../../../src/domain/records/score.ts";
 import type { ResultCandidate, RetrievalResponse } from "../../../src/engine/retrieve/api.ts";
 import { asInstant } from "../../../src/lib/instant.ts";
 import { schemaOf } from "../../../src/surface/contract/core/schema-of.ts";
@@ -90,26 +89,6 @@ test("an answer without an explanation has neither records nor stages", () => {
   );
   expect(metrics).not.toHaveProperty("stages");
 });
-
-test("a bundle tells its notice, its guidance and what its references stand for", () => {
-  const bundle = {
-    ...BUNDLE,
-    coverageNotice: "may be incomplete",
-    contextGuidance: "QUESTION TIME: now",
-    contextReferences: new Map([
-      ["m10", NODE_ID],
-      ["m2", OTHER_ID],
-    ]),
-  };
-  const wire = toRetrieveAnswer({ ...RESPONSE, bundle }).bundle;
-  expect(wire.coverage_notice).toBe("may be incomplete");
-  expect(wire.context_guidance).toBe("QUESTION TIME: now");
-  expect(Object.entries(wire.context_references)).toEqual([
-    ["m10", NODE_ID],
-    ["m2", OTHER_ID],
-  ]);
-});
-
 describe("a packed record", () => {
   test("has its keys in order, null or nothing for what is absent", () => {
     const record = recordOf(RESPONSE);
@@ -147,72 +126,6 @@ describe("a packed record", () => {
     });
     const answer = toRetrieveAnswer(response);
     expect(schemaOf(retrieveView).parse(answer)).toEqual(answer);
-  });
-
-  const provenanceOf = (provenance: ScoreProvenance) =>
-    recordOf(responseOf({ provenance }))?.score_provenance;
-
-  test("shows how rank fusion came to its score", () => {
-    const wire = provenanceOf(RANK_FUSED);
-    expect(keys(wire)).toBe("formula_version base_node_id trace weights adjustments rank_fusion");
-    expect(wire).toMatchObject({
-      formula_version: 2,
-      base_node_id: NODE_ID,
-      weights: {
-        w_semantic: 0.3,
-        fusion: "rrf",
-        rrf_k: 60,
-        rrf_recency_boost: 0.25,
-        rrf_tie_break: "event_time",
-      },
-      adjustments: [
-        { kind: "session_decay", coefficient: 0.6, neural_score: null, source_node_id: OTHER_ID },
-      ],
-      rank_fusion: {
-        semantic_rank: 1,
-        lexical_rank: null,
-        epistemic_factor: 1,
-        node_type_factor: 0.5,
-        temporal_factor: 1,
-        recency_boost_factor: 0.8,
-        tie_break: 5e-12,
-      },
-    });
-  });
-
-  test("shows what the speaker changed where the question names one", () => {
-    const fusion = RELATIVE_FUSED.fusion && { ...RELATIVE_FUSED.fusion, speakerFactor: 0.9 };
-    const wire = provenanceOf({ ...RELATIVE_FUSED, fusion });
-    expect(wire?.relative_fusion?.speaker_factor).toBe(0.9);
-    expect(provenanceOf(RELATIVE_FUSED)?.relative_fusion).not.toHaveProperty("speaker_factor");
-  });
-
-  test("shows how relative fusion came to its score, without what is off", () => {
-    const wire = provenanceOf(RELATIVE_FUSED);
-    expect(wire?.weights).not.toHaveProperty("rrf_recency_boost");
-    expect(wire).not.toHaveProperty("rank_fusion");
-    expect(wire).toMatchObject({
-      formula_version: 3,
-      weights: { fusion: "relative", relative_semantic_share: 0.6 },
-    });
-    expect(wire?.relative_fusion).toEqual({
-      semantic: 1,
-      lexical: null,
-      epistemic_factor: 1,
-      node_type_factor: 1,
-      temporal_factor: 1,
-    });
-  });
-
-  test("shows how weighted fusion came to its score, and names no fusion", () => {
-    const wire = provenanceOf(WEIGHTED);
-    expect(keys(wire)).toBe("formula_version base_node_id trace weights adjustments");
-    expect(wire?.weights).not.toHaveProperty("fusion");
-    expect(wire).toMatchObject({
-      formula_version: 1,
-      weights: { recency_time: "event_time" },
-      adjustments: [{ kind: "neural_blend", neural_score: 0.5, source_node_id: null }],
-    });
   });
 });
 

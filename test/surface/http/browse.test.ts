@@ -40,25 +40,6 @@ describe("looking through memories", () => {
 });
 
 describe("questions", () => {
-  test("are answered in short unless more is asked for", async () => {
-    const { asAda, store } = await opened();
-    for (let at = 0; at < 12; at += 1) {
-      await store(`The dentist of Ada moved for the ${at}th time`, { metadata: { at } });
-    }
-    const ask = (more: object) =>
-      asAda("/v1/retrieve", { body: { query: "Where is the dentist of Ada?", ...more } });
-
-    const [usual, budgeted, all, three, explained] = await Promise.all(
-      [{}, { token_budget: 200 }, { limit: 0 }, { limit: 3 }, { explain: true }].map(ask),
-    );
-
-    const counts = [usual, budgeted, all, three].map((one) => one && rows(one, "results").length);
-    expect(counts).toEqual([10, 12, 12, 3]);
-    expect(JSON.stringify(three?.json).length).toBeLessThan(5000);
-    expect(JSON.stringify(usual?.json)).not.toContain("score_trace");
-    expect(JSON.stringify(explained?.json)).toContain("score_trace");
-  });
-
   test("are listed with the program that asked, and explained with the texts of today", async () => {
     const { ask, asAda, store } = await opened();
     const id = await store("The dentist of Ada is Dr. Li");

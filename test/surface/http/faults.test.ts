@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { endAllServers, startServer } from "../../../scripts/bench/server.ts";
 import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
+import { startEmbeddingServer } from "../../adapters/embedding/embedding-server.ts";
 import { directoryPack, encrypted, filePack, RAW_KEY } from "../../contract/sqlite-pack.ts";
 import { type EngineOptions, wordEmbedder } from "../../engine/engines.ts";
 import { PROGRAM } from "../cli/run-svc.ts";
@@ -123,14 +124,6 @@ describe("materialization_failed", () => {
     expect((await engine.getEventNodes(eventId))?.map(({ content }) => content)).toEqual(["tea"]);
   });
 });
-
-test("engine_closed: after the engine was closed", async () => {
-  const { ask, engine } = await open();
-  await engine.close();
-  const answer = await ask("/v1/stats");
-  expectRefused("engine_closed", answer, "the engine was closed; open it again");
-});
-
 test("pack_locked: a locked pack, until it is unlocked", async () => {
   const folder = newFolder();
   const { ask, engine } = await open({}, { pack: encrypted(directoryPack(folder)) });
@@ -198,23 +191,34 @@ describe("a failing model is no failed request", () => {
 });
 
 describe("a server in a process of its own", () => {
-  afterAll(endAllServers);
+  // The model is not the fact: loading it takes most of a start.
+  const words = startEmbeddingServer(48);
+  const embedding = {
+    SVC_EMBEDDING__PROVIDER: "openai",
+    SVC_EMBEDDING__MODEL_NAME: "words",
+    SVC_EMBEDDING__DIMENSION: "48",
+    SVC_EMBEDDING__BASE_URL: `${words.url}/v1`,
+    SVC_EMBEDDING_API_KEY: "none",
+  };
+  afterAll(async () => {
+    words.stop();
+    await endAllServers();
+  });
 
   /** A server on a new pack that has some memories. */
   async function start(environment: Readonly<Record<string, string>> = {}) {
     const pack = join(newFolder(), "memory.pack");
-    const server = await startServer({ pack, command: PROGRAM, environment });
+    const settings = { ...embedding, ...environment };
+    const server = await startServer({ pack, command: PROGRAM, environment: settings });
     const ask = async (path: string, body?: object): Promise<Answer> => {
       const answer = await fetch(server.url + path, body && sent(body));
       // SAFETY: every answer of this server is a JSON object.
       return { status: answer.status, json: (await answer.json()) as Answer["json"] };
     };
-    for (let at = 0; at < 40; at += 1) {
-      await ask("/v1/store", {
-        content: `tea ${at} ${"in the harbour ".repeat(60)}`,
-        user_id: "ada",
-      });
-    }
+    const items = Array.from({ length: 40 }, (_, at) => ({
+      content: `tea ${at} ${"in the harbour ".repeat(60)}`,
+    }));
+    await ask("/v1/store/batch", { items, user_id: "ada" });
     return { pack, server, ask };
   }
 
@@ -222,7 +226,8 @@ describe("a server in a process of its own", () => {
   async function startAnew(environment: Readonly<Record<string, string>> = {}) {
     const { pack, server: first } = await start(environment);
     await first.end("SIGTERM");
-    const server = await startServer({ pack, command: PROGRAM, environment });
+    const settings = { ...embedding, ...environment };
+    const server = await startServer({ pack, command: PROGRAM, environment: settings });
     const ask = async (path: string): Promise<Answer> => {
       const answer = await fetch(server.url + path);
       // SAFETY: every answer of this server is a JSON object.

@@ -1,23 +1,22 @@
 /**
  * The HTTP interface under requests that are made from its own document: correct ones, nearly correct ones, and junk.
- * SVC_FUZZ_RUNS: requests for each operation (default 20). SVC_FUZZ_SEED: repeats a run; a failure prints its seed.
+ * SVC_FUZZ_RUNS: requests for each operation (default 8). SVC_FUZZ_SEED: repeats a run; a failure prints its seed.
  */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { dirname } from "node:path";
 import fc from "fast-check";
 import type { SqlitePack } from "../../contract/sqlite-pack.ts";
-import { type EngineOptions, useEngines } from "../../engine/engines.ts";
+import { useEngines } from "../../engine/engines.ts";
 import { createAnswerCheck, DOCUMENT } from "./fuzz/document.ts";
 import { hostileText } from "./fuzz/hostile.ts";
 import { type Bench, complaintAbout, type FuzzAnswer } from "./fuzz/judge.ts";
 import { correctRequest, type FuzzRequest, faultyRequest } from "./fuzz/requests.ts";
 import { type Known, plainText } from "./fuzz/values.ts";
-import { SECRET, settle } from "./fuzz/world.ts";
+import { settle } from "./fuzz/world.ts";
 import { appOf } from "./serving.ts";
 
-const RUNS = Number(process.env["SVC_FUZZ_RUNS"] ?? 20);
+const RUNS = Number(process.env["SVC_FUZZ_RUNS"] ?? 8);
 const SEED = process.env["SVC_FUZZ_SEED"];
-const KEYS = { userKeys: { ada: "key-a", bob: "key-b" } };
 
 /** Milliseconds that no answer takes, on however busy a machine. */
 const SLOW_MS = 20_000;
@@ -30,13 +29,12 @@ const check = createAnswerCheck(DOCUMENT);
 type Sender = (request: FuzzRequest) => Promise<FuzzAnswer>;
 
 /** A real engine on a real pack with some memories, its interface, and what it logged as unexpected. */
-async function openWorld(key?: string, options: EngineOptions = {}) {
-  const { engine, pack } = await open(options);
+async function openWorld() {
+  const { engine, pack } = await open();
   const world = await settle(engine);
   const unexpected: string[] = [];
   const app = appOf({
     engine,
-    auth: key === undefined ? {} : KEYS,
     log: (level, message) => {
       if (level === "error") unexpected.push(message);
     },
@@ -44,10 +42,7 @@ async function openWorld(key?: string, options: EngineOptions = {}) {
   const send: Sender = async ({ method, target, headers, body }) => {
     const answer = await app.request(`http://localhost${target}`, {
       method,
-      headers: [
-        ...(key === undefined ? [] : [["authorization", `Bearer ${key}`] as const]),
-        ...headers,
-      ].map(([name, value]): [string, string] => [name, value]),
+      headers: headers.map(([name, value]): [string, string] => [name, value]),
       ...(body !== undefined && { body: new TextEncoder().encode(body) }),
     });
     return {
@@ -59,9 +54,9 @@ async function openWorld(key?: string, options: EngineOptions = {}) {
   const bench: Bench = {
     document: DOCUMENT,
     check,
-    secrets: [folderOf(pack), process.cwd(), ...(key === undefined ? [] : [SECRET])],
+    secrets: [folderOf(pack), process.cwd()],
   };
-  return { engine, world, send, bench, unexpected };
+  return { world, send, bench, unexpected };
 }
 
 function folderOf({ layout }: SqlitePack): string {
@@ -102,11 +97,10 @@ function postOf(target: string, body: object): FuzzRequest {
 }
 
 /** Whether it still works as if nothing had happened. */
-async function expectAlive(send: Sender, key?: string): Promise<void> {
+async function expectAlive(send: Sender): Promise<void> {
   const health = await send(getOf("/v1/health"));
   expect(health).toMatchObject({ status: 200, text: '{"status":"ok","version":"9.9.9"}' });
-  const owner = key === undefined ? { user_id: "ada" } : {};
-  const answer = await send(postOf("/v1/retrieve", { query: "green tea", ...owner }));
+  const answer = await send(postOf("/v1/retrieve", { query: "green tea", user_id: "ada" }));
   expect(answer.status).toBe(200);
   expect(JSON.parse(answer.text).results.length).toBeGreaterThan(0);
 }

@@ -80,10 +80,3 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 test("every operation can be called with what it requires and nothing else", () => {
   expect(compile(DOCUMENT.raw)).toEqual({ code: 0, output: "" });
 });
-
-test("a field of a body that stated its default as `default` would be required", () => {
-  const text = JSON.stringify(DOCUMENT.raw).replaceAll('"x-default":', '"default":');
-  const { code, output } = compile(JSON.parse(text));
-  expect(code).not.toBe(0);
-  expect(output).toContain("Property 'budget_ms' is missing");
-});

@@ -23,20 +23,14 @@ function partsOf(text: string): { readonly head: string; readonly bodyLength: nu
 describe("HEAD", () => {
   test.each([
     { path: "/v1/health", status: 200 },
-    { path: "/v1/ready", status: 200 },
     { path: "/v1/nodes?user_id=ada", status: 200 },
     { path: "/v1/blobs/frames/0a.jpg?user_id=ada", status: 200 },
     { path: "/v1/blobs/frames/0b.jpg?user_id=ada", status: 404 },
-    { path: "/v1/nodes?limit=x", status: 422 },
     { path: "/openapi.json", status: 200 },
     { path: "/docs", status: 200 },
-    { path: "/", status: 302 },
     { path: "/v1/nodes/?user_id=ada", status: 307 },
     { path: "/inspect/", status: 404 },
-    { path: "/inspect", status: 308 },
-    { path: "/nowhere", status: 404 },
     { path: "/v1/store", status: 405 },
-    { path: "/mcp", status: 404 },
   ])("$path gives the length that GET would have", async ({ path, status }) => {
     const { engine, store } = await open();
     const event = anEvent({ userId: "ada" });

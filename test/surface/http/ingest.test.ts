@@ -73,17 +73,6 @@ describe("POST /v1/ingest", () => {
         "first_person_owner: the owner does not speak as assistant; leave it out, or use role user or human",
     },
     {
-      name: "a speaker beside the owner",
-      body: { first_person_owner: true, speaker: "Ada" },
-      detail:
-        "first_person_owner: a message with a speaker is that person's; leave one of the two out",
-    },
-    ...["svc_first_person_owner_v1", "svc_speaker_v1", "svc_value_bindings_v1"].map((key) => ({
-      name: `the reserved key ${key}`,
-      body: { metadata: { [key]: true } },
-      detail: `metadata.${key}: is reserved; use the parameter that sets it`,
-    })),
-    {
       name: "a number beyond all bounds",
       body: '{"content":"tea","user_id":"ada","metadata":{"a":1e999}}',
       detail: "metadata.a: Infinity is not a JSON number",

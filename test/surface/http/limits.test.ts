@@ -5,7 +5,6 @@ import { processorMs } from "../../processor-time.ts";
 import { fakeEngine } from "../fake-engine.ts";
 import { appOf, type LoggingServer, post, useServers } from "./serving.ts";
 
-const MIB = 1024 * 1024;
 const { open } = useEngines();
 const serve = useServers();
 
@@ -30,19 +29,6 @@ const eventCount = async (server: LoggingServer, owner: string) =>
 describe("a body", () => {
   const store = (fields: string) => post(`{"content":"x","user_id":"a"${fields}}`);
   const deep = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
-
-  test("of ten megabytes of brackets is refused quickly", async () => {
-    const server = await remembering();
-    for (const body of ["[".repeat(10 * MIB), deep(5 * MIB)]) {
-      const started = processorMs();
-      const { status, json } = await send(server, "/v1/store", post(body));
-      expect(status).toBe(422);
-      expect(json.detail).toBe("body: lists and objects are nested deeper than 512 levels");
-      expect(processorMs() - started).toBeLessThan(2000);
-    }
-    expect(errorsOf(server)).toEqual([]);
-  });
-
   test("with metadata of 499 lists in each other is stored, a deeper one refused", async () => {
     const server = await remembering();
     const kept = await send(server, "/v1/store", store(`,"metadata":{"a":${deep(499)}}`));
@@ -59,36 +45,6 @@ describe("a body", () => {
     expect(await eventCount(server, "a")).toMatchObject({ event_count: 1 });
     expect(errorsOf(server)).toEqual([]);
   });
-
-  test.each([
-    { name: "where an object is wanted", path: "/v1/store", body: deep(400) },
-    { name: "as content", path: "/v1/store", body: `{"content":${deep(400)},"user_id":"a"}` },
-    { name: "as an owner", path: "/v1/retrieve", body: `{"query":"x","user_id":${deep(400)}}` },
-  ])("nested $name is refused with a short text", async ({ path, body }) => {
-    const { status, json } = await send(await remembering(), path, post(body));
-    expect(status).toBe(422);
-    expect(json.detail?.length).toBeLessThan(200);
-  });
-
-  test("of millions of entries is refused quickly", async () => {
-    const server = await remembering();
-    const started = processorMs();
-    const items = `{"user_id":"a","items":[${"0,".repeat(4_000_000)}0]}`;
-    const { status, json } = await send(server, "/v1/ingest/fast", post(items));
-    expect(status).toBe(422);
-    expect(json.detail).toBe(
-      "body: holds more than 500000 entries; split it into several requests",
-    );
-    expect(processorMs() - started).toBeLessThan(2000);
-  });
-
-  test("of many wrong entries names the first ten", async () => {
-    const items = `{"user_id":"a","items":[${"0,".repeat(99_999)}0]}`;
-    const { status, json } = await send(await remembering(), "/v1/ingest/fast", post(items));
-    expect(status).toBe(422);
-    expect(json.detail).toEndWith("items[9]: 0 is not an object; and 99990 more");
-  });
-
   test.each([
     { name: "invalid UTF-8", bytes: [0x7b, 0xff, 0x7d], detail: "body: is not valid UTF-8" },
     {
@@ -151,11 +107,6 @@ describe("a body", () => {
     const server = await remembering();
     const typed = { "content-type": "Application/JSON; charset=utf-8" };
     const { status } = await send(server, "/v1/store", post({ content: "x", user_id: "a" }, typed));
-    expect(status).toBe(200);
-  });
-
-  test("of a route that takes none is passed over", async () => {
-    const { status } = await send(await remembering(), "/v1/stats", {});
     expect(status).toBe(200);
   });
 });

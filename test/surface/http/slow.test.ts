@@ -8,8 +8,6 @@ import { plain, speak, useServers } from "./serving.ts";
 setDefaultTimeout(120_000);
 
 const serve = useServers();
-const EMPTY = { nodeCount: 0, eventCount: 0, backend: "sqlite", details: undefined } as const;
-
 const storing = (...headers: string[]) =>
   plain("POST /v1/store HTTP/1.1", [
     "Host: localhost",
@@ -94,31 +92,3 @@ function dial(port: number): Promise<Socket> {
     socket.on("connect", () => resolve(socket));
   });
 }
-
-test("slow large bodies do not keep small requests out, nor large ones for ever", async () => {
-  const engine = fakeEngine({ stats: () => Promise.resolve(EMPTY) });
-  const server = await serve({ engine, bodyTimes: { timeoutMs: 4000 } });
-  let ended = 0;
-  const slow = Array.from({ length: 8 }, async () => {
-    const spoken = await speak(server.port, [storing("Content-Length: 10000000")]);
-    ended += 1;
-    return spoken;
-  });
-  await Bun.sleep(200);
-  const small = await fetch(`${server.url}/v1/store`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: '{"content":1}',
-  });
-  expect(small.status).toBe(422);
-  expect((await fetch(`${server.url}/v1/stats`)).status).toBe(200);
-  // Neither waited for one of them.
-  expect(ended).toBe(0);
-  const large = await fetch(`${server.url}/v1/store`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ content: 1, retrieval_content: "x".repeat(5_000_000) }),
-  });
-  expect(large.status).toBe(422);
-  for (const { statuses } of await Promise.all(slow)) expect(statuses).toEqual([408]);
-});

@@ -4,19 +4,16 @@ import { FILE } from "../../operations/calls.ts";
 import type { FuzzAnswer } from "./judge.ts";
 import type { Known } from "./values.ts";
 
-/** In every memory of bob; nothing that ada asks for may hold it. */
-export const SECRET = "zebra-canary-4711";
+const SECRET = "zebra-canary-4711";
 
 /** An owner whose name no identifier would have. */
-export const ODD_OWNER = "Ünï 🦊 /..?#%zz'\"";
+const ODD_OWNER = "Ünï 🦊 /..?#%zz'\"";
 
 /** Identifiers of one kind that requests are made of. */
 const MAX_KNOWN = 60;
 
 export type World = {
   readonly known: Known;
-  /** The same for requests that are mostly about what belongs to others than ada. */
-  readonly foreign: Known;
   /** Remembers the memory that a store made, so that later requests are about it, too. */
   learn(answer: FuzzAnswer): void;
   /** Contests two new memories: requests may have retired all that were contested. */
@@ -35,7 +32,6 @@ async function forgotten(engine: MemoryEngine, userId: string): Promise<string> 
 export async function settle(engine: MemoryEngine): Promise<World> {
   const nodes: string[] = [];
   const events: string[] = [];
-  const others: { readonly nodes: string[]; readonly events: string[] } = { nodes: [], events: [] };
   const stored = async (userId: string, content: string, metadata?: Record<string, string>) => {
     const { eventId, nodeId } = await engine.storeWithReceipt({
       userId,
@@ -44,10 +40,8 @@ export async function settle(engine: MemoryEngine): Promise<World> {
       metadata,
       ...(metadata?.["condition"] !== undefined && { epistemicType: "conditional" }),
     });
-    for (const kept of userId === "ada" ? [{ nodes, events }] : [{ nodes, events }, others]) {
-      kept.nodes.push(nodeId);
-      kept.events.push(eventId);
-    }
+    nodes.push(nodeId);
+    events.push(eventId);
     return nodeId;
   };
   const lives = (object: string) =>
@@ -114,7 +108,6 @@ export async function settle(engine: MemoryEngine): Promise<World> {
       winners.push(winner);
       losers.push(loser);
     },
-    foreign: { ...known, nodes: [tea, ...others.nodes], events: others.events },
     learn: ({ status, text }) => {
       if (status !== 200 || !text.includes('"node_id"')) return;
       const { node_id: nodeId, event_id: eventId } = JSON.parse(text);
