@@ -1,4 +1,3 @@
-import { statSync } from "node:fs";
 import { createChronoDateReader } from "../adapters/dates/chrono.ts";
 import { createFootageReader } from "../adapters/footage/footage-reader.ts";
 import {
@@ -10,6 +9,7 @@ import { createLocalReranker } from "../adapters/rerank/local-reranker.ts";
 import { progressLines } from "../adapters/rerank/model-files.ts";
 import { createSourceReader } from "../adapters/sources/reader.ts";
 import { mainPath } from "../adapters/sqlite/connection/layout.ts";
+import { isFilled } from "../adapters/sqlite/connection/pack-files.ts";
 import { isReadOnlyPack, openReadOnlyStore } from "../adapters/sqlite/open-read-only.ts";
 import { openSqliteStore, type SqliteStoreOptions } from "../adapters/sqlite/open-store.ts";
 import { pastIndexes } from "../adapters/sqlite/past-index.ts";
@@ -191,7 +191,7 @@ async function firstModel(
 /** Whether the pack's vectors determine the model. For a database this is unknown before it is opened. */
 function hasPackFile(config: Config): boolean {
   if (databaseOf(config) !== undefined) return false;
-  return (statSync(mainPath(layoutOf(config)), { throwIfNoEntry: false })?.size ?? 0) > 0;
+  return isFilled(mainPath(layoutOf(config)));
 }
 
 /** The running code as recorded in a receipt: names and versions, no secrets. */

@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { SvcError } from "../../domain/errors.ts";
 import { CRYPT_LIBRARY, loadInto, openSqlite, ownLibraryPath } from "../native/load-library.ts";
@@ -68,7 +69,7 @@ export function uriPath(path: string): string {
 }
 
 /**
- * Bytes of a file, fewer at its end; undefined if it cannot be opened.
+ * Bytes of a file, fewer at its end; undefined if it is none or cannot be opened.
  *
  * Never read a pack with `fs` instead: closing any descriptor of a file drops all POSIX locks that this process holds on
  * it, and SQLite's locks are of that kind.
@@ -78,6 +79,8 @@ export function readPackBytes(
   offset: number,
   length: number,
 ): Uint8Array | undefined {
+  // Opening a pipe would wait for its writer.
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return undefined;
   const row = controlConnection()
     .query<Row<Uint8Array | null>, [string, number, number]>(
       "SELECT svccrypt_read(?, ?, ?) AS value",

@@ -20,7 +20,7 @@ import {
   requireExpected,
   turnToLog,
 } from "./connection/open-database.ts";
-import { beginPackWith, type Cipher, packKey } from "./connection/pack-files.ts";
+import { beginPackWith, type Cipher, isFilled, packKey } from "./connection/pack-files.ts";
 import { run } from "./connection/run.ts";
 import { writeEncryptionManifest } from "./copy/encryption-manifest.ts";
 import { removeLeftovers } from "./copy/hidden-file.ts";
@@ -288,8 +288,7 @@ function databaseOptions(
 /** Creates the folders of a new pack. @returns whether the pack has to be created */
 function prepareFolder(options: SqliteStoreOptions, path: string): boolean {
   const { layout } = options;
-  const existing = statSync(path, { throwIfNoEntry: false });
-  if (existing !== undefined && existing.size > 0) {
+  if (isFilled(path)) {
     if (layout.kind === "file" || !hasLostIndex(layout)) return false;
     makeFolders(layout);
     return true;

@@ -161,6 +161,20 @@ describe.each(LAYOUTS)("a new pack of $name", ({ packIn }) => {
     await store.admit(anAdmission([anEvent()]));
     expect(await store.countEvents("ada")).toBe(1);
   });
+
+  test("does not take the place of a pipe", async () => {
+    const pack = packIn(folder());
+    const path = mainPath(pack.layout);
+    Bun.spawnSync(["mkfifo", path]);
+
+    const refusal = await failure(open(pack));
+
+    expect(refusal).toMatchObject({
+      code: "not_a_pack",
+      message: expect.stringContaining("it is no file"),
+    });
+    expect(statSync(path).isFIFO()).toBe(true);
+  });
 });
 
 describe.each(LAYOUTS)("an existing pack of $name", ({ packIn }) => {

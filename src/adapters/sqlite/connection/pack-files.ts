@@ -1,6 +1,6 @@
 import { constants } from "bun:sqlite";
 import { randomBytes } from "node:crypto";
-import { closeSync, openSync, rmSync, statSync } from "node:fs";
+import { closeSync, existsSync, openSync, rmSync, statSync } from "node:fs";
 import {
   dropFileKey,
   encryptedUri,
@@ -246,13 +246,15 @@ function writeFirstPage(path: string, cipher: Cipher, salt: Uint8Array): void {
 
 function linkOrRename(temporary: string, path: string): void {
   // An empty file is not a pack yet, and only a rename can replace it.
-  if (statSync(path, { throwIfNoEntry: false })?.size === 0) {
+  if (existsSync(path) && !isFilled(path)) {
     renameFile(temporary, path);
     return;
   }
   publishFile(temporary, path);
 }
 
-function isFilled(path: string): boolean {
-  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
+/** Whether there is anything but an empty file: a pipe has no size, and is no place for a pack. */
+export function isFilled(path: string): boolean {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat !== undefined && (stat.size > 0 || !stat.isFile());
 }
