@@ -105,80 +105,12 @@ export {
 export type { SectionName } from "./domain/records/retrieval-record.ts";
 export type { RankingMultipliers, ScoreTrace } from "./domain/records/score.ts";
 export type { ScoringWeights } from "./domain/scoring.ts";
-export type {
-  AssertionQueryInput,
-  QuantityQueryInput,
-  QuantityQuestionInput,
-  StateQueryInput,
-} from "./engine/aggregate/api.ts";
-export type {
-  BrowsedPage,
-  BrowseFilters,
-  BrowseQuery,
-  ChangeFeed,
-  ChangesQuery,
-  ContradictionQuery,
-  EdgeQuery,
-  EntityQuery,
-  EventsQuery,
-  Facets,
-  FeedChange,
-  FeedQuery,
-  ListedChanges,
-  ListedContradictions,
-  ListedEdges,
-  ListedEntities,
-  ListedEvents,
-  ListedSessions,
-  NodeBatch,
-  NotedContradiction,
-  PageEnd,
-  PageQuery,
-  SessionsQuery,
-  Timeline,
-  TimelineQuery,
-} from "./engine/browse/api.ts";
-export type {
-  ExtractionPass,
-  ExtractionProvider,
-  ProcessExtractionsInput,
-  ProviderMemory,
-  ProviderTurn,
-  RetryExtractionOptions,
-} from "./engine/extract/api.ts";
-export type {
-  ForgetAnswer,
-  ForgetCheck,
-  ForgetInput,
-  ForgetMode,
-  Forgetting,
-  ForgetVerification,
-  ForgottenEvent,
-  ForgottenMemory,
-  Staying,
-} from "./engine/forget/api.ts";
-export type {
-  ImportCounts,
-  ImportInput,
-  ImportReport,
-  ImportUndone,
-} from "./engine/import/api.ts";
-export type {
-  BlobOptions,
-  ChainOptions,
-  EventQuery,
-  ExtractionRecord,
-  ExtractionStatus,
-  IterateQuery,
-  NeighborhoodOptions,
-  NodeQuery,
-  Provenance,
-  ProvenanceOptions,
-  ScanPage,
-  ScanQuery,
-  Stats,
-  StatsDetails,
-} from "./engine/inspect/api.ts";
+export type * from "./engine/aggregate/api.ts";
+export type * from "./engine/browse/api.ts";
+export type * from "./engine/extract/api.ts";
+export type * from "./engine/forget/api.ts";
+export type * from "./engine/import/api.ts";
+export type * from "./engine/inspect/api.ts";
 export {
   type ChangeCaller,
   type ClaimsOptions,
@@ -191,43 +123,13 @@ export {
   type RestoreOptions,
   type TransitionOptions,
 } from "./engine/lifecycle/api.ts";
-export type { ObserveInput } from "./engine/observe/api.ts";
-export type {
-  EntitySnapshot,
-  FeedbackInput,
-  JobResult,
-  OrganizeInput,
-  OrganizeResult,
-  RebuildInput,
-  RebuildProgress,
-  RebuildResult,
-  SnapshotOptions,
-  WouldChange,
-} from "./engine/organize/api.ts";
+export type * from "./engine/observe/api.ts";
+export type * from "./engine/organize/api.ts";
 export type { Overview, OverviewEntry, OverviewInput } from "./engine/overview.ts";
 export type { MoveOwnerInput } from "./engine/owners.ts";
 export type { KnowledgeInput } from "./engine/profiles.ts";
-export type {
-  AnswerCitationsInput,
-  AnswerCitationsQuery,
-  ListedRetrieval,
-  ListedRetrievals,
-  ListedUse,
-  ListedUses,
-  RetrievalsQuery,
-  UsesQuery,
-} from "./engine/receipts/api.ts";
-export type {
-  Exclusion,
-  FilterMetadata,
-  MemoryBundle,
-  PackedRecord,
-  ResultCandidate,
-  RetrievalMetadata,
-  RetrievalResponse,
-  RetrieveInput,
-  VisibleBinding,
-} from "./engine/retrieve/api.ts";
+export type * from "./engine/receipts/api.ts";
+export type * from "./engine/retrieve/api.ts";
 export { renderSystemInstructions, resolveContextRef } from "./engine/retrieve/pack/bundle.ts";
 export {
   type BundleVerification,
@@ -235,20 +137,7 @@ export {
   type VerifiedPassage,
   verifyBundle,
 } from "./engine/retrieve/verify-bundle.ts";
-export type {
-  FastIngestInput,
-  FastIngestItem,
-  FastIngestManyInput,
-  IngestBatchInput,
-  IngestInput,
-  IngestMessage,
-  NearMemory,
-  ProcessPendingInput,
-  StoredBatch,
-  StoreInput,
-  StoreManyInput,
-  StoreReceipt,
-} from "./engine/write/api.ts";
+export type * from "./engine/write/api.ts";
 export {
   createHttpHandler,
   type HttpHandler,

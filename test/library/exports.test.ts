@@ -15,13 +15,17 @@ function parse(path: string): ts.SourceFile {
 /** Every name that the library exports, types included. */
 function exported(): ReadonlySet<string> {
   return new Set(
-    parse("library.ts").statements.flatMap((statement) =>
-      ts.isExportDeclaration(statement) &&
-      statement.exportClause !== undefined &&
-      ts.isNamedExports(statement.exportClause)
-        ? statement.exportClause.elements.map(({ name }) => name.text)
-        : [],
-    ),
+    parse("library.ts")
+      .statements.filter(ts.isExportDeclaration)
+      .flatMap(({ exportClause, moduleSpecifier }) => {
+        if (exportClause !== undefined && ts.isNamedExports(exportClause)) {
+          return exportClause.elements.map(({ name }) => name.text);
+        }
+        const file = moduleSpecifier?.getText().slice('"./'.length, -1) ?? "";
+        return parse(file)
+          .statements.filter(ts.isTypeAliasDeclaration)
+          .map(({ name }) => name.text);
+      }),
   );
 }
 

@@ -151,7 +151,7 @@ function read(
 ): DateSignal[] {
   const now = new Date(`${reference.slice(0, 23)}Z`);
   const all: Found[] = [];
-  let rest = withoutTelephones(text);
+  let rest = text;
   const take = (found: readonly Found[]): void => {
     all.push(...found);
     for (const { at, end } of found) {
@@ -426,18 +426,6 @@ function atClock(day: number, part: Parts, { text }: ParsedResult): number {
   return day + (minutes * 60 + of("second")) * 1000 + of("millisecond");
 }
 
-const DIGIT_GROUPS = /(?<![\w/:.])\+?\(?\d[\d ().-]{5,24}\d(?![\w/:])/g;
-const DATE_IN_GROUPS =
-  /(?<!\d)(?:(?:19|20)\d\d([-. ])\d{1,2}\1\d{1,2}|\d{1,2}([-. ])\d{1,2}\2(?:\d\d){1,2}|(?:19|20)\d\d *- *(?:19|20)\d\d)(?!\d)/;
-
-/** Masks telephone numbers: seven digits or more in groups that form no date. */
-function withoutTelephones(text: string): string {
-  return text.replace(DIGIT_GROUPS, (groups) => {
-    const digits = groups.replace(/\D/g, "").length;
-    return digits < 7 || DATE_IN_GROUPS.test(groups) ? groups : "\u0000".repeat(groups.length);
-  });
-}
-
 const NUMBER_WORDS: readonly string[] = `one two three four five six seven eight nine ten eleven
   twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen`.split(/\s+/);
 
@@ -628,7 +616,6 @@ function monthAndYear(month: number, year: string | undefined) {
   return year === undefined ? { month } : { month, year: Number(year) };
 }
 
-const DECADES = ["", "", ...TENS].map((ten) => ten.replace(/y$/, "ies"));
 /** What may follow "on the 5th" when it is a date and not, say, a floor. */
 const NO_NOUN = String.raw`(?=\s*(?:$|[^\p{L}\p{N}\s]|(?:and|or|at|with|for|from|to|by|when|where|what|who|how|why|did|do|does|was|were|is|are|have|has|had|i|we|he|she|they|you|it|my|our|the|that|but)(?![\p{L}\p{N}_])))`;
 
@@ -647,18 +634,6 @@ function englishParsers(shift: Shift): PhraseParser[] {
     phrase(
       String.raw`(?:on|by|since|until|till|before|after|from)\s+the\s+(?<day>[12]?\d|3[01])(?:st|nd|rd|th)${NO_NOUN}`,
       (_context, { groups = {} }) => ({ day: Number(groups["day"]) }),
-    ),
-    phrase(
-      String.raw`the\s+(?:(?:early|mid|late)[\s-]+)?(?:(?<age>19|20)|['’])?(?:(?<tens>\d)0['’]?s|(?<name>${DECADES.slice(2).join("|")}))`,
-      ({ refDate }, { groups = {} }) => {
-        const { age, tens, name } = groups;
-        const years =
-          (name === undefined ? Number(tens) : DECADES.indexOf(name.toLowerCase())) * 10;
-        const now = refDate.getUTCFullYear();
-        const century = age === undefined ? Math.floor(now / 100) : Number(age);
-        const year = century * 100 + years;
-        return { year: age === undefined && year > now ? year - 100 : year };
-      },
     ),
   ];
 }
