@@ -14,7 +14,8 @@ test("an export is shown, imported, found, and taken back", async () => {
   await desk.store("a.pack", "ada", "The garden gate is green.");
   const source = fileOf(JSON.stringify(CHATGPT));
   const dry = await desk.run(["import", source, "a.pack", "--dry-run"]);
-  expect(dry.stdout).toContain("ChatGPT export, 1 file, 1 conversation, 2023-11-14 to 2023-11-14");
+  expect(dry.stdout).toMatch(/ChatGPT export .* 1 +1 +2023-11-14/);
+  expect(dry.stdout).toMatch(/^said +2 +2 /m);
   expect(dry.stderr).toContain("Nothing was written.");
   const done = await desk.run(["import", source, "a.pack", "--format", "json"]);
   const report = JSON.parse(done.stdout);
@@ -39,6 +40,6 @@ test("a folder with something that cannot be read imports the rest, and exits wi
   const folder = folderOf({ "lease.pdf": pdfOf("Pets are allowed."), "broken.pdf": "%PDF-1.7" });
   const { code, stdout } = await desk.run(["import", folder, "--db-path", "b.pack"]);
   expect(code).toBe(1);
-  expect(stdout).toContain("not read: broken.pdf (PDF document)");
+  expect(stdout).toMatch(/^broken.pdf +PDF document/m);
   expect((await desk.run(["search", "b.pack", "pets"])).stdout).toContain("Pets are allowed.");
 });

@@ -5,39 +5,28 @@ const WORDS = "words";
 /** Called by a shell with the words after `svc`, the last one unfinished; prints one proposal a line, `word<tab>description`. */
 const ASK = `svc completion ${WORDS} --`;
 
-/** Each asks the program itself, so it fits every version. `:pack` and `:file` stand for paths. */
+/** Each asks the program itself, so it fits every version. Where that has no proposal, the shell proposes files. */
 const SCRIPTS = {
   bash: `# bash completion for svc. In ~/.bashrc: source <(svc completion bash)
 _svc() {
   local cur=\${COMP_WORDS[COMP_CWORD]}
   [[ $cur == "=" ]] && cur=""
   mapfile -t COMPREPLY < <(${ASK} "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
-  case \${COMPREPLY[0]-} in
-    :pack) _svc_files "$cur" '!*.pack' ;;
-    :file) _svc_files "$cur" '' ;;
-    *) COMPREPLY=("\${COMPREPLY[@]%%$'\\t'*}") ;;
-  esac
+  COMPREPLY=("\${COMPREPLY[@]%%$'\\t'*}")
 }
-_svc_files() {
-  # Readline quotes the names that it shows; what was typed may be quoted already.
-  local typed=\${1//\\\\/}
-  typed=\${typed#[\\"\\']}
-  compopt -o filenames 2>/dev/null
-  mapfile -t COMPREPLY < <(compgen -f -X "$2" -- "$typed"; compgen -d -- "$typed")
-}
-complete -F _svc svc
+complete -o default -F _svc svc
 `,
   zsh: `#compdef svc
 # zsh completion for svc. In ~/.zshrc, behind compinit: source <(svc completion zsh)
 _svc() {
   local -a found
   found=("\${(@f)$(${ASK} "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
-  case $found[1] in
-    '') ;;
-    :pack) _files -g "*.pack" ;;
-    :file) _files ;;
-    *) found=("\${found[@]/$'\\t'/:}"); _describe svc found ;;
-  esac
+  if [[ -z $found[1] ]]; then
+    _files
+  else
+    found=("\${found[@]/$'\\t'/:}")
+    _describe svc found
+  fi
 }
 if [[ $funcstack[1] == _svc ]]; then
   _svc "$@"
@@ -49,13 +38,10 @@ fi
 function __svc_words
     set -l words (commandline -opc) (commandline -ct)
     set -l found (${ASK} $words[2..-1] 2>/dev/null)
-    switch "$found[1]"
-        case :pack
-            __fish_complete_suffix .pack
-        case :file
-            __fish_complete_path (commandline -ct)
-        case '*'
-            printf '%s\\n' $found
+    if test -n "$found"
+        printf '%s\\n' $found
+    else
+        __fish_complete_path (commandline -ct)
     end
 end
 complete -c svc -f -a '(__svc_words)'
@@ -81,17 +67,13 @@ Examples:
   source <(svc completion zsh)                                       in ~/.zshrc, behind compinit
   svc completion fish > ~/.config/fish/completions/svc.fish
 
-Completes commands, options, the values that an option allows, and packs. The script asks the program itself, so an update needs none.`,
+Completes commands, options, the values that an option allows, and files. The script asks the program itself, so an update needs none.`,
     )
     .action(async (shell: keyof typeof SCRIPTS | typeof WORDS, words: readonly string[]) => {
       if (shell !== WORDS) return await output.piece(SCRIPTS[shell]);
       for (const one of proposals(await whole(), words)) output.line(one);
     });
 }
-
-/** Names of arguments and option values that are paths. */
-const PACKS = ["pack", "path", "new.pack", "directory"];
-const FILES = ["file", "source", "to"];
 
 /** Candidates for the last word. */
 function proposals(program: Command, typed: readonly string[]): readonly string[] {
@@ -101,8 +83,8 @@ function proposals(program: Command, typed: readonly string[]): readonly string[
   const last = words.pop() ?? "";
   const prefix = /^--[\w-]+=/.exec(typed.at(-1) ?? "")?.[0] ?? "";
   return expected(placeOf(program, words), last)
-    .filter((one) => one.startsWith(":") || one.startsWith(last))
-    .map((one) => (one.startsWith(":") ? one : prefix + one));
+    .filter((one) => one.startsWith(last))
+    .map((one) => prefix + one);
 }
 
 type Place = {
@@ -132,7 +114,7 @@ function placeOf(program: Command, words: readonly string[]): Place {
 
 function expected({ command, place, option }: Place, last: string): readonly string[] {
   const help = command.createHelp();
-  if (option !== undefined) return valuesOf(option, wordIn(option.flags));
+  if (option !== undefined) return option.argChoices ?? [];
   if (last.startsWith("-")) {
     return help
       .visibleOptions(command)
@@ -144,17 +126,5 @@ function expected({ command, place, option }: Place, last: string): readonly str
   if (place === 0 && parts.length > 0) {
     return parts.map((part) => `${part.name()}\t${part.description()}`);
   }
-  const argument = command.registeredArguments[place];
-  return argument === undefined ? [] : valuesOf(argument, argument.name());
-}
-
-/** The name of an option's value. */
-function wordIn(flags: string): string {
-  return flags.startsWith("--env-file") ? "file" : (/<([^>]+?)(?:\.\.\.)?>/.exec(flags)?.[1] ?? "");
-}
-
-function valuesOf({ argChoices }: Option | Argument, name: string): readonly string[] {
-  if (argChoices !== undefined) return argChoices;
-  if (PACKS.includes(name)) return [":pack"];
-  return FILES.includes(name) ? [":file"] : [];
+  return command.registeredArguments[place]?.argChoices ?? [];
 }

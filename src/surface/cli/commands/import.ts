@@ -9,7 +9,6 @@ import {
   type ImportReport,
   importReportForm,
 } from "../../../engine/import/api.ts";
-import { counted } from "../../contract/core/tool-text.ts";
 import type { CliContext } from "../context.ts";
 import { ownerFor, withEngine } from "../memories.ts";
 import { momentOf } from "../moments.ts";
@@ -27,7 +26,7 @@ import {
   packWord,
   wholeNumber,
 } from "../options.ts";
-import { escaped, oneLine, printResult, shortened } from "../output.ts";
+import { printAnswer, printResult, shortened } from "../output.ts";
 import { stoppable } from "../signals.ts";
 
 type ImportOptions = PackOptions &
@@ -158,8 +157,7 @@ async function bringIn(
   });
   if (report.unreadableCount > 0) context.fail();
   if (options.format === "json") return output.json(importReportForm.json(report));
-  for (const line of reportLines(report)) output.line(line);
-  for (const line of sampleLines(report)) output.line(line);
+  printAnswer(output, "table", shownReport(report));
   const isForgotten = Object.values(report.records).some(({ forgotten }) => forgotten > 0);
   output.note(
     dryRun
@@ -180,72 +178,26 @@ function minutesOf(text: string | undefined): number | undefined {
   return match[2] === "-" ? -minutes : minutes;
 }
 
-const VOICES: Readonly<Record<string, string>> = {
-  said: "messages of yours",
-  other: "messages of others",
-  answer: "answers",
-  tool: "outputs of tools",
-  derived: "made by another system",
-  document: "parts of documents",
-};
-
-function reportLines(report: ImportReport): readonly string[] {
-  const lines = report.sources.map(({ title, files, conversations, firstTime, lastTime }) =>
-    [
-      title,
-      counted(files, "file", "files"),
-      ...(conversations === 0 ? [] : [counted(conversations, "conversation", "conversations")]),
-      ...(firstTime === undefined
-        ? []
-        : [`${firstTime.slice(0, 10)} to ${(lastTime ?? firstTime).slice(0, 10)}`]),
-    ].join(", "),
-  );
-  const rows = Object.entries(report.records).map(([voice, tally]) => {
-    const states = ["new", "unchanged", "changed", "forgotten"] as const;
-    const told = states.filter((state) => state === "new" || tally[state] > 0);
-    const counts = told.map((state) => `${state} ${number(tally[state])}`).join("   ");
-    return [VOICES[voice] ?? voice, number(tally.seen), counts] as const;
-  });
-  const sum = (counts: Readonly<Record<string, number>>) => {
-    const all = Object.entries(counts).filter(([, count]) => count > 0);
-    const total = all.reduce((made, [, count]) => made + count, 0);
-    const told = all.map(([what, count]) => `${what} ${number(count)}`).join(" · ");
-    return total === 0 ? [] : ([number(total), told] as const);
-  };
-  const extra = [
-    ["edges", report.edges === 0 ? [] : [number(report.edges), "new"]],
-    ["retired", report.retired === 0 ? [] : [number(report.retired), "gone from their documents"]],
-    ["left out", sum(report.leftOut)],
-    ["secrets replaced", sum(report.secrets)],
-    ["without a time", report.withoutTime === 0 ? [] : [number(report.withoutTime), ""]],
-  ] as const;
-  for (const [label, [count, told]] of extra) {
-    if (count !== undefined) rows.push([label, count, told ?? ""]);
-  }
-  const widths = [0, 1].map((at) => Math.max(0, ...rows.map((row) => (row[at] ?? "").length)));
-  for (const [label, count, told] of rows) {
-    const cells = [label.padEnd(widths[0] ?? 0), count.padStart(widths[1] ?? 0), told];
-    lines.push(`  ${cells.join("  ")}`.trimEnd());
-  }
-  for (const { file, as, why } of report.unreadable) {
-    lines.push(`  not read: ${escaped(file)} (${escaped(as)}): ${oneLine(why)}`);
-  }
-  const more = report.unreadableCount - report.unreadable.length;
-  if (more > 0) lines.push(`  and ${more} more`);
-  return lines;
-}
-
 const SAMPLE_CHARS = 70;
 
-function sampleLines({ samples }: ImportReport): readonly string[] {
-  return samples.map(({ voice, event_time: time, content }) => {
-    const day = typeof time === "string" ? time.slice(0, 10) : "no time";
-    return `  ${String(voice).padEnd(8)}  ${day.padEnd(10)}  ${shortened(String(content), SAMPLE_CHARS)}`;
-  });
+/** The report with its counts as rows, and without what is nothing. */
+function shownReport(report: ImportReport): object {
+  const { records, samples, ...json } = Object(importReportForm.json(report));
+  const told = Object.entries(json).filter(([, value]) => !isNothing(value));
+  return {
+    ...Object.fromEntries(told),
+    records: Object.entries(records).map(([voice, counts]) => ({ voice, ...Object(counts) })),
+    samples: report.samples.map(({ voice, event_time: time, content }) => ({
+      voice,
+      time: String(time ?? "").slice(0, 10),
+      text: shortened(String(content), SAMPLE_CHARS),
+    })),
+  };
 }
 
-function number(count: number): string {
-  return count.toLocaleString("en-US");
+function isNothing(value: unknown): boolean {
+  if (typeof value === "object") return Object.keys(value ?? {}).length === 0;
+  return value === 0 || value === false;
 }
 
 async function undo(
