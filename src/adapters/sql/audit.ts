@@ -12,6 +12,7 @@ import type {
   ChangePage,
   Page,
 } from "../../ports/store/records.ts";
+import { COLUMNS } from "./columns.ts";
 import { END_OF_TIME, FIRST_ID } from "./dialect.ts";
 import { readOwnerNames } from "./owner-names.ts";
 import { FROM_OPERATIONS, type OperationRow, toAuditRecord } from "./rows.ts";
@@ -138,22 +139,9 @@ export function* readChanges(wanted: ChangePage): sql.Steps<Page<AuditRecord>> {
   );
 }
 
-const OPERATIONS: sql.Table = {
-  name: "operations",
-  columns: [
-    ["id", "uuid"],
-    ["op_type", "text"],
-    ["target_id", "text"],
-    ["payload", "text"],
-    ["actor_id", "text"],
-    ["namespace_id", "text"],
-    ["created_at", "text"],
-  ],
-};
-const OWNED: sql.Table = {
-  name: "operations",
-  columns: [["owner", "bigint"], ...OPERATIONS.columns],
-};
+const VALUES: sql.Table["columns"] = [["id", "uuid"], ...COLUMNS.operation];
+const OPERATIONS: sql.Table = { name: "operations", columns: VALUES };
+const OWNED: sql.Table = { name: "operations", columns: [["owner", "bigint"], ...VALUES] };
 const KNOWN = sql.statement("SELECT id FROM operations WHERE id = ANY ($1::uuid[]) LIMIT 1");
 const valuesOf = rowWriter(auditRecordForm);
 

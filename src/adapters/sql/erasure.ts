@@ -8,6 +8,7 @@ import type { AuditRecord } from "../../ports/store/records.ts";
 import { readAuditRecord, writeAuditRecords } from "./audit.ts";
 import { countBlobsOf, removeBlobsOf } from "./blobs.ts";
 import type { IndexWrites } from "./change.ts";
+import { COLUMNS } from "./columns.ts";
 import { askedBy, Params } from "./conditions.ts";
 import type { Dialect } from "./dialect.ts";
 import { fromNodes, type NodeRow, toNode } from "./rows.ts";
@@ -88,14 +89,11 @@ export function* noteSettled(settled: readonly string[]): sql.Steps<void> {
 const ofOwner = (d: Dialect, table: string): string =>
   `${d.free(`${table}owner`)} = $1::bigint AND ${table}id = ANY ($2::uuid[])`;
 
-const ERASURES: sql.Table["columns"] = [
-  ["event_id", "uuid"],
-  ["forget_id", "uuid"],
-  ["erased_at", "text"],
-  ["actor", "text"],
-];
-const OF_PACK: sql.Table = { name: "erasures", columns: ERASURES };
-const OF_OWNER: sql.Table = { name: "erasures", columns: [["owner", "bigint"], ...ERASURES] };
+const OF_PACK: sql.Table = { name: "erasures", columns: COLUMNS.erasure };
+const OF_OWNER: sql.Table = {
+  name: "erasures",
+  columns: [["owner", "bigint"], ...COLUMNS.erasure],
+};
 
 const EMPTY = sql.statement(
   (d) => `UPDATE events SET content = '', content_hash = $3, metadata = $4 WHERE ${ofOwner(d, "")}`,

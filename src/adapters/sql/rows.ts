@@ -22,9 +22,9 @@ import {
   charsOfNode,
   type PageForm,
 } from "../../domain/search/pages.ts";
-import type { ObjectForm, Shape } from "../../lib/form.ts";
 import type { AuditRecord } from "../../ports/store/records.ts";
 import type { KeyedNode } from "../../ports/store/search-index.ts";
+import { COLUMNS, type Column } from "./columns.ts";
 import type { Dialect } from "./dialect.ts";
 import type * as sql from "./statement.ts";
 
@@ -74,31 +74,12 @@ export const FROM_OPERATIONS =
   "SELECT id, op_type, target_id, payload, actor_id, namespace_id, created_at FROM operations";
 export const toAuditRecord = rowReader(auditRecordForm);
 
-const TYPES: Partial<Record<Shape["kind"], string>> = {
-  uuid: "uuid",
-  integer: "integer",
-  flag: "smallint",
-  unit: "double precision",
-  nonNegative: "double precision",
-};
-
-/** The columns of a record in insertion order, after owner and key: id, then those of its values. */
-function insertedColumns(form: Pick<ObjectForm<never>, "members">): sql.Table["columns"] {
-  const stored = storedColumns(form);
-  return [
-    ["id", "uuid"],
-    ...form.members.flatMap(({ name, form: { shape } }): sql.Table["columns"][number][] => {
-      const { kind } = shape.kind === "nullable" ? shape.of.shape : shape;
-      return stored.includes(name) ? [[name, TYPES[kind] ?? "text"]] : [];
-    }),
-  ];
-}
-
-export const EVENT_TABLE = insertedColumns(eventForm);
+const ID: Column = ["id", "uuid"];
+export const EVENT_TABLE: sql.Table["columns"] = [ID, ...COLUMNS.event];
 /** Values of an event after its id. */
 export const eventValues = rowWriter(eventForm, (name) => EVENT_STORED.includes(name));
 
-export const NODE_TABLE = insertedColumns(nodeForm);
+export const NODE_TABLE: sql.Table["columns"] = [ID, ...COLUMNS.node];
 /** Values of a node after its id. */
 export const nodeValues = rowWriter(nodeForm, (name) => NODE_STORED.includes(name));
 

@@ -1,6 +1,7 @@
 import type { Owner } from "../../domain/owner.ts";
 import { PageBuilder, type PageForm } from "../../domain/search/pages.ts";
 import type { Page } from "../../ports/store/records.ts";
+import type { Column } from "./columns.ts";
 import type { Dialect } from "./dialect.ts";
 
 // Roles of a store are generators that yield statements and receive their rows. A pack runs one to its end in one turn of the event loop,
@@ -54,7 +55,7 @@ export type Steps<T> = Generator<Request, T, never>;
 /** Columns to insert, with their types on a server. */
 export type Table = {
   readonly name: string;
-  readonly columns: readonly (readonly [name: string, type: string])[];
+  readonly columns: readonly Column[];
 };
 
 /** A table of owners' data, with its columns after `owner` and `key`. */

@@ -13,9 +13,9 @@ import {
   withPlaces,
 } from "../../domain/records/rows.ts";
 import { parseUuid } from "../../lib/uuid.ts";
+import { COLUMNS, type Column, columns } from "./columns.ts";
 import { type Dialect, sqlList } from "./dialect.ts";
 import { fromIdBytes, toIdBytes } from "./receipts.ts";
-import { EVENT_TABLE, NODE_TABLE } from "./rows.ts";
 import { writeSetting } from "./settings.ts";
 import * as sql from "./statement.ts";
 
@@ -194,85 +194,37 @@ export function* writeRecords(
   );
 }
 
-const texts = (names: string): sql.Table["columns"] =>
-  names.split(" ").map((name) => [name, "text"]);
+const OWNER: Column = ["owner", "bigint"];
+const ID: Column = ["id", "uuid"];
 
 /** The rows of records. */
 function tables({
   isOwnerInKeys,
 }: Dialect): Readonly<Record<Exclude<RecordKind, "vector" | "setting">, sql.Table>> {
-  const only = (...columns: sql.Table["columns"]): sql.Table["columns"] =>
-    isOwnerInKeys ? columns : [];
-  const whose = only(["owner", "bigint"]);
-  const numbered: sql.Table["columns"] = [["owner", "bigint"], ...only(["key", "integer"])];
-  const table = (name: string, ...columns: sql.Table["columns"]): sql.Table => ({ name, columns });
+  const table = (name: string, ...keys: readonly (readonly Column[])[]): sql.Table => {
+    return { name, columns: keys.flat() };
+  };
+  const by = (server: string, pack = ""): readonly Column[] => {
+    const text = isOwnerInKeys ? server : pack;
+    return text === "" ? [] : columns(text);
+  };
+  const whose = by("owner:bigint");
+  const numbered = [[OWNER, ID], by("key:integer")] as const;
   return {
-    owner: table("owners", ["user_id", "text"], ...whose, ...only(["version", "bigint"])),
-    event: table("events", ...numbered, ...EVENT_TABLE),
-    blob: table(
-      "blobs",
-      ["owner", "bigint"],
-      ["size", "integer"],
-      ["data", "bytea"],
-      ...texts("key media_type created_at"),
-    ),
-    blob_use: isOwnerInKeys
-      ? table("blob_uses", ...whose, ["event_id", "uuid"], ["blob", "text"])
-      : table("blob_uses", ["event", "integer"], ["blob", "text"]),
-    node: table("nodes", ...numbered, ...NODE_TABLE),
-    operation: table(
-      "operations",
-      ...whose,
-      ["id", "uuid"],
-      ...texts("op_type target_id payload actor_id namespace_id created_at"),
-    ),
-    erasure: table(
-      "erasures",
-      ...whose,
-      ["event_id", "uuid"],
-      ["forget_id", "uuid"],
-      ...texts("erased_at actor"),
-    ),
-    edge: table(
-      "edges",
-      ["owner", "bigint"],
-      ["id", "uuid"],
-      ["source", "uuid"],
-      ["target", "uuid"],
-      ["confidence", "double precision"],
-      ["provenance_event_id", "uuid"],
-      ...texts("edge_type valid_from valid_to metadata created_at"),
-    ),
-    work: table(
-      "work",
-      ["owner", "bigint"],
-      ["subject", "integer"],
-      ...only(["event_id", "uuid"]),
-      ["attempts", "integer"],
-      ["generation", "integer"],
-      ...texts("kind lane status due payload last_error updated_at"),
-    ),
-    receipt: table(
-      "receipts",
-      ...whose,
-      ["request_id", "uuid"],
-      ["body", "bytea"],
-      ...texts("user_id created_at"),
-    ),
+    owner: table("owners", columns("user_id"), by("owner:bigint version:bigint")),
+    event: table("events", ...numbered, COLUMNS.event),
+    blob: table("blobs", [OWNER], COLUMNS.blob),
+    blob_use: table("blob_uses", by("owner:bigint event_id:uuid blob", "event:integer blob")),
+    node: table("nodes", ...numbered, COLUMNS.node),
+    operation: table("operations", whose, [ID], COLUMNS.operation),
+    erasure: table("erasures", whose, COLUMNS.erasure),
+    edge: table("edges", [OWNER, ID], columns("source:uuid target:uuid"), COLUMNS.edge),
+    work: table("work", [OWNER], columns("subject:integer"), by("event_id:uuid"), COLUMNS.work),
+    receipt: table("receipts", whose, columns("request_id:uuid"), COLUMNS.receipt),
     receipt_node: table(
       "receipt_nodes",
-      ...whose,
-      ...(isOwnerInKeys
-        ? ([
-            ["request_id", "uuid"],
-            ["node_id", "uuid"],
-          ] as const)
-        : ([
-            ["receipt", "integer"],
-            ["node", "integer"],
-          ] as const)),
-      ["rank", "integer"],
-      ["representation", "text"],
+      by("owner:bigint request_id:uuid node_id:uuid", "receipt:integer node:integer"),
+      COLUMNS.receipt_node,
     ),
   };
 }

@@ -1,8 +1,7 @@
+import type { Column } from "../../sql/columns.ts";
 import type { NumberedRows, NumberedTable } from "../../sql/statement.ts";
 import type { Sql } from "./sql.ts";
 
-/** A column and its type, as SQL. */
-export type Column = readonly [name: string, type: string];
 type Cells = readonly (string | number | null | Uint8Array)[];
 
 /** Inserts rows of one owner with the owner's next keys, in one statement. @returns the first key */

@@ -8,6 +8,7 @@ import type {
   NodeVector,
   RebuildPlan,
 } from "../../../ports/store/search-index.ts";
+import { COLUMNS } from "../../sql/columns.ts";
 import { ACTIVE } from "../../sql/conditions.ts";
 import {
   beginRun,
@@ -311,15 +312,7 @@ async function stageVectors(
   await insertMany(
     sql,
     "vector_staging",
-    [
-      ["owner", "bigint"],
-      ["key", "integer"],
-      ["content_hash", "text"],
-      ["model", "text"],
-      ["version", "text"],
-      ["dimension", "integer"],
-      ["embedding", "vector"],
-    ],
+    [["owner", "bigint"], ["key", "integer"], ...COLUMNS.staging, ["embedding", "vector"]],
     there.map(({ owner, key, contentHash, vector }) => [
       ...[owner, key, contentHash, model, version, dimension, writeVector(vector)],
     ]),

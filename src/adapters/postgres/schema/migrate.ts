@@ -4,7 +4,8 @@ import { ALL_OWNERS, type NamespaceIdentity } from "../../../domain/owner.ts";
 import { PARTS_FROM } from "../../../domain/search/turns.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import { IS_TOLD } from "../../sql/audit.ts";
-import { sessionStart } from "../../sql/dialect.ts";
+import { COLUMNS, declared } from "../../sql/columns.ts";
+import { POSTGRES, sessionStart } from "../../sql/dialect.ts";
 import {
   type ManifestInput,
   readManifest,
@@ -16,12 +17,13 @@ import {
 import { codeOf } from "../connection/failures.ts";
 import { run } from "../connection/run.ts";
 import type { Database, Sql } from "../connection/sql.ts";
-import { FLAG, INSTANT, JSON_TEXT, KEY, OWNER, TEXT } from "./columns.ts";
-import { inPartitions, readPartitions } from "./partitions.ts";
+import { inPartitions, KEY, OWNER, readPartitions, TEXT } from "./partitions.ts";
 
 // Every key begins with the owner, so that the tables can be partitioned or distributed by it.
 
 const ACTIVE = "lifecycle_state IN ('tentative', 'stable', 'contested')";
+
+const columns = (kind: keyof typeof COLUMNS): string => declared(POSTGRES, COLUMNS[kind]);
 
 /** Metadata of the database: its manifest, the version of its tables, the owner of the pack. */
 const SETTINGS = [`CREATE TABLE settings (name ${TEXT} PRIMARY KEY, value ${TEXT} NOT NULL)`];
@@ -46,14 +48,7 @@ const EVENTS = [
     owner ${OWNER},
     id uuid NOT NULL,
     key ${KEY} NOT NULL,
-    session_id ${TEXT},
-    scope ${TEXT} NOT NULL,
-    role ${TEXT} NOT NULL,
-    content ${TEXT} NOT NULL,
-    content_hash ${TEXT} NOT NULL,
-    metadata ${JSON_TEXT},
-    event_time ${INSTANT},
-    timestamp ${INSTANT} NOT NULL,
+    ${columns("event")},
     PRIMARY KEY (owner, id),
     UNIQUE (owner, key)
   )`,
@@ -70,12 +65,7 @@ const OPERATIONS = [
     id uuid NOT NULL,
     -- Place in the log.
     key bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
-    op_type ${TEXT} NOT NULL,
-    target_id ${TEXT} NOT NULL,
-    payload ${JSON_TEXT} NOT NULL,
-    actor_id ${TEXT} NOT NULL,
-    namespace_id ${TEXT},
-    created_at ${INSTANT} NOT NULL,
+    ${columns("operation")},
     PRIMARY KEY (owner, id)
   )`,
   `CREATE INDEX operations_of_changes ON operations (owner, created_at, id) WHERE ${IS_TOLD}`,
@@ -96,30 +86,7 @@ const NODES = [
     owner ${OWNER},
     id uuid NOT NULL,
     key ${KEY} NOT NULL,
-    session_id ${TEXT},
-    node_type ${TEXT} NOT NULL,
-    content ${TEXT} NOT NULL,
-    lifecycle_state ${TEXT} NOT NULL,
-    confidence double precision NOT NULL,
-    salience double precision NOT NULL,
-    confidence_base double precision NOT NULL,
-    salience_base double precision NOT NULL,
-    reinforcement_boost double precision NOT NULL,
-    last_reinforced_at ${INSTANT} NOT NULL,
-    decay_profile ${TEXT} NOT NULL,
-    epistemic_type ${TEXT} NOT NULL,
-    source_type ${TEXT} NOT NULL,
-    scope ${TEXT} NOT NULL,
-    metadata ${JSON_TEXT},
-    created_at ${INSTANT} NOT NULL,
-    updated_at ${INSTANT} NOT NULL,
-    event_time ${INSTANT},
-    valid_from ${INSTANT} NOT NULL,
-    valid_to ${INSTANT},
-    ttl_days integer,
-    superseded_by uuid,
-    evidence_refs ${JSON_TEXT} NOT NULL,
-    pinned ${FLAG} NOT NULL,
+    ${columns("node")},
     -- The second, since 1970, in which the retention of the memory ends.
     retention_second bigint GENERATED ALWAYS AS (${RETENTION_SECOND}) STORED,
     -- Of its own text, of the model that the manifest names.
@@ -153,13 +120,7 @@ const EDGES = [
     id uuid NOT NULL,
     source uuid NOT NULL,
     target uuid NOT NULL,
-    edge_type ${TEXT} NOT NULL,
-    confidence double precision NOT NULL,
-    valid_from ${INSTANT} NOT NULL,
-    valid_to ${INSTANT},
-    provenance_event_id uuid,
-    metadata ${JSON_TEXT},
-    created_at ${INSTANT} NOT NULL,
+    ${columns("edge")},
     PRIMARY KEY (owner, id),
     FOREIGN KEY (owner, source) REFERENCES nodes (owner, id) ON DELETE CASCADE DEFERRABLE,
     FOREIGN KEY (owner, target) REFERENCES nodes (owner, id) ON DELETE CASCADE DEFERRABLE
@@ -202,11 +163,7 @@ const ERASURES = [
   `CREATE TABLE erasures (
     -- Who had it when it was erased; 0 where that was not written down.
     owner ${OWNER} DEFAULT 0,
-    -- The event whose content is gone, or the memory.
-    event_id uuid NOT NULL,
-    forget_id uuid NOT NULL,
-    erased_at ${INSTANT} NOT NULL,
-    actor ${TEXT} NOT NULL,
+    ${columns("erasure")},
     PRIMARY KEY (owner, event_id)
   )`,
   "CREATE INDEX erasures_by_event ON erasures (event_id)",
@@ -217,11 +174,8 @@ const ERASURES = [
 const BLOBS = [
   `CREATE TABLE blobs (
     owner ${OWNER},
-    key ${TEXT} NOT NULL CHECK (key <> ''),
-    media_type ${TEXT} NOT NULL,
-    size integer NOT NULL CHECK (size = octet_length(data)),
-    data bytea NOT NULL,
-    created_at ${INSTANT} NOT NULL,
+    ${columns("blob")},
+    CHECK (key <> '' AND size = octet_length(data)),
     PRIMARY KEY (owner, key)
   )`,
   "CREATE INDEX blobs_by_key ON blobs (key)",
@@ -310,24 +264,11 @@ const WORK = [
   `CREATE TABLE work (
     -- 0: all owners.
     owner ${OWNER},
-    kind ${TEXT} NOT NULL,
     -- The key of the owner's event that it is about; 0: none, and it comes again and again.
     subject ${KEY} NOT NULL,
     event_id uuid,
-    -- Work of one kind, owner and lane is done one after the other, by subject. Null: in any order.
-    lane ${TEXT},
-    status ${TEXT} NOT NULL CHECK (status IN ('pending', 'complete', 'failed')),
-    -- Not before; null: at once.
-    due ${INSTANT},
-    -- Tries; where it comes again and again, those that failed since the last success.
-    attempts integer NOT NULL DEFAULT 0,
-    -- Counts the claims.
-    generation integer NOT NULL DEFAULT 0,
-    payload ${JSON_TEXT},
-    last_error ${TEXT},
-    lease_owner ${TEXT},
-    lease_expires_at ${INSTANT},
-    updated_at ${INSTANT} NOT NULL,
+    ${columns("work")},
+    CHECK (status IN ('pending', 'complete', 'failed')),
     PRIMARY KEY (owner, kind, subject)
   )`,
   "CREATE INDEX work_pending ON work (owner, kind, attempts, subject) WHERE status = 'pending'",
@@ -343,10 +284,7 @@ const RECEIPTS = [
   `CREATE TABLE receipts (
     owner ${OWNER},
     request_id uuid NOT NULL,
-    -- Whoever asked, who need not own anything yet.
-    user_id ${TEXT} NOT NULL,
-    created_at ${INSTANT} NOT NULL,
-    body bytea NOT NULL,
+    ${columns("receipt")},
     PRIMARY KEY (owner, request_id)
   )`,
   "CREATE INDEX receipts_by_id ON receipts (request_id)",
@@ -357,8 +295,7 @@ const RECEIPTS = [
     owner ${OWNER},
     request_id uuid NOT NULL,
     node_id uuid NOT NULL,
-    rank ${KEY} NOT NULL,
-    representation ${TEXT} NOT NULL,
+    ${columns("receipt_node")},
     PRIMARY KEY (owner, request_id, node_id),
     FOREIGN KEY (owner, request_id) REFERENCES receipts (owner, request_id) ON DELETE CASCADE ON UPDATE CASCADE
   )`,
@@ -370,10 +307,7 @@ const STAGING = [
   `CREATE TABLE vector_staging (
     owner ${OWNER},
     key ${KEY} NOT NULL,
-    content_hash ${TEXT} NOT NULL,
-    model ${TEXT} NOT NULL,
-    version ${TEXT} NOT NULL,
-    dimension integer NOT NULL,
+    ${columns("staging")},
     embedding vector NOT NULL,
     PRIMARY KEY (owner, key)
   )`,
@@ -437,14 +371,7 @@ const SEARCH_TABLES: readonly string[] = [...VECTORS, ...PARTS, ...WORDS];
 /** An owner's memories as their states became what they are, in the order of the commits: a writer holds the owner's lock until then. */
 const CHANGE_LOG: readonly string[] = [
   `CREATE TABLE changes (
-    owner ${OWNER},
-    key ${KEY} NOT NULL,
-    node uuid NOT NULL,
-    -- The state before; null for a new memory, and an erased one.
-    was ${TEXT},
-    -- Null: erased.
-    state ${TEXT},
-    at ${INSTANT} NOT NULL,
+    ${columns("change")},
     PRIMARY KEY (owner, key)
   )`,
   `INSERT INTO changes SELECT owner, row_number() OVER (PARTITION BY owner ORDER BY key), id, NULL, lifecycle_state, updated_at FROM nodes`,

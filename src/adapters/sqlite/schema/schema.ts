@@ -1,5 +1,5 @@
-import type { Database } from "bun:sqlite";
-import { hasRow } from "../connection/ask.ts";
+import { COLUMNS, declared } from "../../sql/columns.ts";
+import { SQLITE } from "../../sql/dialect.ts";
 import { CHANGE_LOG, CORE_TABLES } from "./tables.ts";
 
 /**
@@ -84,10 +84,7 @@ CREATE TABLE vector_payloads (
 ) STRICT;
 CREATE TABLE vector_staging (
   node_key INTEGER PRIMARY KEY,
-  content_hash TEXT NOT NULL,
-  model TEXT NOT NULL,
-  version TEXT NOT NULL,
-  dimension INTEGER NOT NULL,
+  ${declared(SQLITE, COLUMNS.staging)},
   embedding BLOB NOT NULL
 ) STRICT;
 CREATE TABLE vector_parts (
@@ -121,8 +118,3 @@ CREATE VIRTUAL TABLE lexical_documents USING fts5 (
 CREATE TABLE lexical_sequence (singleton INTEGER PRIMARY KEY CHECK (singleton = 1), value INTEGER NOT NULL) STRICT;
 INSERT INTO lexical_sequence VALUES (1, 0);
 `;
-
-/** Whether a file of a pack has a table: the pack may be incomplete, or the file another program's. */
-export function hasTable(database: Database, name: string, schema = "main"): boolean {
-  return hasRow(database, `${schema}.sqlite_schema WHERE type = 'table' AND name = ?`, name);
-}

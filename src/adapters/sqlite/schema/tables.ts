@@ -1,5 +1,7 @@
 import { ERASED_HASH } from "../../../domain/erasure.ts";
 import { PARTS_FROM } from "../../../domain/search/turns.ts";
+import { COLUMNS, declared } from "../../sql/columns.ts";
+import { SQLITE } from "../../sql/dialect.ts";
 
 // The tables of the main file of a pack.
 
@@ -25,101 +27,62 @@ const IS_PAYLOAD_ERASED = `${same(["key", "id", "op_type", "target_id", "actor_i
   AND OLD.payload ->> 'erased' IS NULL
   AND EXISTS (SELECT 1 FROM erasures x WHERE x.forget_id = NEW.payload ->> 'erased')`;
 
+const columns = (kind: keyof typeof COLUMNS): string => declared(SQLITE, COLUMNS[kind]);
+const KEYS = `key INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE`;
+const OWNED = `${KEYS},
+  owner INTEGER NOT NULL REFERENCES owners (owner)`;
+
+/**
+ * Triggers by which the rows of a table never change, nor are replaced: INSERT OR REPLACE deletes the old row without firing delete triggers.
+ * @param key and id: columns that are unique @param unless a change that is allowed, as SQL
+ */
+function immutable(table: string, key: string, id: string, unless?: string): string {
+  const refuse = (name: string, event: string, condition = ""): string =>
+    `CREATE TRIGGER ${table}_${name} BEFORE ${event} ON ${table}${condition && ` WHEN ${condition}`}
+BEGIN SELECT RAISE(ABORT, '${table} are immutable'); END;
+`;
+  return [
+    refuse("never_change", "UPDATE", unless && `NOT (${unless})`),
+    // Receipts are kept for a limited time.
+    table === "receipts" ? "" : refuse("never_vanish", "DELETE"),
+    refuse(
+      "are_never_replaced",
+      "INSERT",
+      `EXISTS (SELECT 1 FROM ${table} WHERE ${id} = NEW.${id} OR ${key} = NEW.${key})`,
+    ),
+  ].join("");
+}
+
 const EVENT_LOG = `
 CREATE TABLE owners (
   owner INTEGER PRIMARY KEY,
   user_id TEXT NOT NULL UNIQUE
 ) STRICT;
-CREATE TRIGGER owners_never_change BEFORE UPDATE ON owners
-WHEN NOT (NEW.owner IS OLD.owner AND ${hasMoved("OLD.user_id", "NEW.user_id")})
-BEGIN SELECT RAISE(ABORT, 'owners are immutable'); END;
-CREATE TRIGGER owners_never_vanish BEFORE DELETE ON owners
-BEGIN SELECT RAISE(ABORT, 'owners are immutable'); END;
-CREATE TRIGGER owners_are_never_replaced BEFORE INSERT ON owners
-WHEN EXISTS (SELECT 1 FROM owners WHERE owner = NEW.owner OR user_id = NEW.user_id)
-BEGIN SELECT RAISE(ABORT, 'owners are immutable'); END;
-
+${immutable("owners", "owner", "user_id", `NEW.owner IS OLD.owner AND ${hasMoved("OLD.user_id", "NEW.user_id")}`)}
 CREATE TABLE events (
-  key INTEGER PRIMARY KEY,
-  id TEXT NOT NULL UNIQUE,
-  owner INTEGER NOT NULL REFERENCES owners (owner),
-  session_id TEXT,
-  scope TEXT NOT NULL,
-  role TEXT NOT NULL,
-  content TEXT NOT NULL,
-  content_hash TEXT NOT NULL,
-  metadata TEXT,
-  event_time TEXT,
-  timestamp TEXT NOT NULL
+  ${OWNED},
+  ${columns("event")}
 ) STRICT;
 -- Indexes by time have no ids, which would double them: the few rows of one instant are sorted. Packs of earlier builds keep theirs, which do as well.
 CREATE INDEX events_by_owner ON events (owner, timestamp);
 CREATE INDEX events_by_session ON events (owner, session_id, timestamp) WHERE session_id IS NOT NULL;
 
--- The log is append-only. The insert trigger closes the back door of INSERT OR REPLACE,
--- which deletes the old row without firing delete triggers.
-CREATE TRIGGER events_never_change BEFORE UPDATE ON events
-WHEN NOT (${IS_MOVED}) AND NOT (${IS_ERASED})
-BEGIN SELECT RAISE(ABORT, 'events are immutable'); END;
-CREATE TRIGGER events_never_vanish BEFORE DELETE ON events
-BEGIN SELECT RAISE(ABORT, 'events are immutable'); END;
-CREATE TRIGGER events_are_never_replaced BEFORE INSERT ON events
-WHEN EXISTS (SELECT 1 FROM events WHERE id = NEW.id OR key = NEW.key)
-BEGIN SELECT RAISE(ABORT, 'events are immutable'); END;
-
+${immutable("events", "key", "id", `(${IS_MOVED}) OR (${IS_ERASED})`)}
 CREATE TABLE operations (
-  key INTEGER PRIMARY KEY,
-  id TEXT NOT NULL UNIQUE,
-  op_type TEXT NOT NULL,
-  target_id TEXT NOT NULL,
-  payload TEXT NOT NULL,
-  actor_id TEXT NOT NULL,
-  namespace_id TEXT,
-  created_at TEXT NOT NULL
+  ${KEYS},
+  ${columns("operation")}
 ) STRICT;
 CREATE INDEX operations_by_target ON operations (target_id, created_at, id);
 -- Direct stores write an operation for each memory, which is only ever asked for by its id.
 CREATE INDEX operations_listed ON operations (namespace_id, op_type, target_id)
   WHERE namespace_id IS NOT NULL AND op_type <> 'DIRECT_STORE_REQUESTED';
-CREATE TRIGGER operations_never_change BEFORE UPDATE ON operations
-WHEN NOT (${IS_PAYLOAD_ERASED})
-BEGIN SELECT RAISE(ABORT, 'operations are immutable'); END;
-CREATE TRIGGER operations_never_vanish BEFORE DELETE ON operations
-BEGIN SELECT RAISE(ABORT, 'operations are immutable'); END;
-CREATE TRIGGER operations_are_never_replaced BEFORE INSERT ON operations
-WHEN EXISTS (SELECT 1 FROM operations WHERE id = NEW.id OR key = NEW.key)
-BEGIN SELECT RAISE(ABORT, 'operations are immutable'); END;
-`;
+${immutable("operations", "key", "id", IS_PAYLOAD_ERASED)}`;
 
 const NODES = `
 CREATE TABLE nodes (
-  key INTEGER PRIMARY KEY,
-  id TEXT NOT NULL UNIQUE,
-  owner INTEGER NOT NULL REFERENCES owners (owner),
-  session_id TEXT,
-  node_type TEXT NOT NULL,
-  content TEXT NOT NULL,
-  lifecycle_state TEXT NOT NULL,
-  confidence REAL NOT NULL,
-  salience REAL NOT NULL,
-  confidence_base REAL NOT NULL,
-  salience_base REAL NOT NULL,
-  reinforcement_boost REAL NOT NULL,
-  last_reinforced_at TEXT NOT NULL,
-  decay_profile TEXT NOT NULL,
-  epistemic_type TEXT NOT NULL,
-  source_type TEXT NOT NULL,
-  scope TEXT NOT NULL,
-  metadata TEXT,
-  created_at TEXT NOT NULL,
-  updated_at TEXT NOT NULL,
-  event_time TEXT,
-  valid_from TEXT NOT NULL,
-  valid_to TEXT,
-  ttl_days INTEGER,
-  superseded_by TEXT,
-  evidence_refs TEXT NOT NULL,
-  pinned INTEGER NOT NULL
+  ${OWNED},
+  ${columns("node")}
 ) STRICT;
 CREATE INDEX nodes_by_owner ON nodes (owner, lifecycle_state, created_at);
 CREATE INDEX nodes_by_session ON nodes (owner, session_id) WHERE session_id IS NOT NULL;
@@ -150,18 +113,10 @@ CREATE INDEX nodes_with_parts ON nodes (key) WHERE octet_length(content) > ${PAR
 
 const EDGES = `
 CREATE TABLE edges (
-  key INTEGER PRIMARY KEY,
-  id TEXT NOT NULL UNIQUE,
-  owner INTEGER NOT NULL REFERENCES owners (owner),
+  ${OWNED},
   source INTEGER NOT NULL REFERENCES nodes (key) ON DELETE CASCADE,
   target INTEGER NOT NULL REFERENCES nodes (key) ON DELETE CASCADE,
-  edge_type TEXT NOT NULL,
-  confidence REAL NOT NULL,
-  valid_from TEXT NOT NULL,
-  valid_to TEXT,
-  provenance_event_id TEXT,
-  metadata TEXT,
-  created_at TEXT NOT NULL
+  ${columns("edge")}
 ) STRICT;
 -- The newest edges of a node, of one type and of all.
 CREATE INDEX edges_by_source ON edges (source, edge_type, created_at);
@@ -203,25 +158,12 @@ const WORK_QUEUE = `
 CREATE TABLE work (
   -- The key of the event that it is about; 0: none, and it comes again and again.
   subject INTEGER NOT NULL,
-  kind TEXT NOT NULL,
   -- 0: all owners.
   owner INTEGER NOT NULL,
-  -- Work of one kind, owner and lane is done one after the other, by subject. Null: in any order.
-  lane TEXT,
-  status TEXT NOT NULL CHECK (status IN ('pending', 'complete', 'failed')),
-  -- Not before; null: at once.
-  due TEXT,
-  -- Tries; where it comes again and again, those that failed since the last success.
-  attempts INTEGER NOT NULL DEFAULT 0,
-  -- Counts the claims.
-  generation INTEGER NOT NULL DEFAULT 0,
-  payload TEXT,
-  last_error TEXT,
-  lease_owner TEXT,
-  lease_expires_at TEXT,
-  updated_at TEXT NOT NULL,
+  ${columns("work")},
   of_event INTEGER REFERENCES events (key) GENERATED ALWAYS AS (nullif(subject, 0)) VIRTUAL,
   of_owner INTEGER REFERENCES owners (owner) GENERATED ALWAYS AS (nullif(owner, 0)) VIRTUAL,
+  CHECK (status IN ('pending', 'complete', 'failed')),
   PRIMARY KEY (subject, kind, owner)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX work_pending ON work (kind, owner, attempts, subject) WHERE status = 'pending';
@@ -267,27 +209,16 @@ const RECEIPTS = `
 CREATE TABLE receipts (
   key INTEGER PRIMARY KEY,
   request_id BLOB NOT NULL UNIQUE CHECK (length(request_id) = 16),
-  -- Whoever asked, who need not own anything yet.
-  user_id TEXT NOT NULL,
-  created_at TEXT NOT NULL,
-  body BLOB NOT NULL
+  ${columns("receipt")}
 ) STRICT;
 CREATE INDEX receipts_by_time ON receipts (created_at);
 CREATE INDEX receipts_by_owner ON receipts (user_id, created_at, request_id);
-CREATE TRIGGER receipts_never_change BEFORE UPDATE ON receipts
-WHEN NOT (${same(["key", "request_id", "created_at", "body"])}
-  AND ${hasMoved("OLD.user_id", "NEW.user_id")})
-BEGIN SELECT RAISE(ABORT, 'receipts are immutable'); END;
-CREATE TRIGGER receipts_are_never_replaced BEFORE INSERT ON receipts
-WHEN EXISTS (SELECT 1 FROM receipts WHERE request_id = NEW.request_id OR key = NEW.key)
-BEGIN SELECT RAISE(ABORT, 'receipts are immutable'); END;
-
+${immutable("receipts", "key", "request_id", `${same(["key", "request_id", "created_at", "body"])} AND ${hasMoved("OLD.user_id", "NEW.user_id")}`)}
 -- Which memories were in the context of which answer.
 CREATE TABLE receipt_nodes (
   node INTEGER NOT NULL,
   receipt INTEGER NOT NULL,
-  rank INTEGER NOT NULL,
-  representation TEXT NOT NULL,
+  ${columns("receipt_node")},
   PRIMARY KEY (node, receipt)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX receipt_nodes_by_receipt ON receipt_nodes (receipt);
@@ -329,21 +260,11 @@ END;
 const ERASURES = `
 CREATE TABLE erasures (
   key INTEGER PRIMARY KEY,
-  forget_id TEXT NOT NULL,
-  -- The event whose content is gone; of memories without one, their own id.
-  event_id TEXT NOT NULL UNIQUE,
-  erased_at TEXT NOT NULL,
-  actor TEXT NOT NULL
+  ${columns("erasure")},
+  UNIQUE (event_id)
 ) STRICT;
 CREATE INDEX erasures_by_forgetting ON erasures (forget_id);
-CREATE TRIGGER erasures_never_change BEFORE UPDATE ON erasures
-BEGIN SELECT RAISE(ABORT, 'erasures are immutable'); END;
-CREATE TRIGGER erasures_never_vanish BEFORE DELETE ON erasures
-BEGIN SELECT RAISE(ABORT, 'erasures are immutable'); END;
-CREATE TRIGGER erasures_are_never_replaced BEFORE INSERT ON erasures
-WHEN EXISTS (SELECT 1 FROM erasures WHERE event_id = NEW.event_id OR key = NEW.key)
-BEGIN SELECT RAISE(ABORT, 'erasures are immutable'); END;
-
+${immutable("erasures", "key", "event_id")}
 -- The highest key of a memory that is gone: a key is never given to another one, since other processes may know it.
 CREATE TABLE erased_keys (singleton INTEGER PRIMARY KEY CHECK (singleton = 1), newest INTEGER NOT NULL) STRICT;
 INSERT INTO erased_keys VALUES (1, 0);
@@ -353,11 +274,8 @@ INSERT INTO erased_keys VALUES (1, 0);
 const BLOBS = `
 CREATE TABLE blobs (
   owner INTEGER NOT NULL REFERENCES owners (owner),
-  key TEXT NOT NULL CHECK (key <> ''),
-  media_type TEXT NOT NULL,
-  size INTEGER NOT NULL CHECK (size = length(data)),
-  data BLOB NOT NULL,
-  created_at TEXT NOT NULL,
+  ${columns("blob")},
+  CHECK (key <> '' AND size = length(data)),
   PRIMARY KEY (owner, key)
 ) STRICT;
 -- Sums of sizes are asked for every few seconds, and read nothing else.
@@ -388,14 +306,7 @@ export const CHANGE_LOG: string = (() => {
     `INSERT INTO changes SELECT ${row}.owner, coalesce(max(key), 0) + 1, ${row}.id, ${values} FROM changes WHERE owner = ${row}.owner;`;
   return `
 CREATE TABLE changes (
-  owner INTEGER NOT NULL,
-  key INTEGER NOT NULL,
-  node TEXT NOT NULL,
-  -- The state before; null for a new memory, and an erased one.
-  was TEXT,
-  -- Null: erased.
-  state TEXT,
-  at TEXT NOT NULL,
+  ${columns("change")},
   PRIMARY KEY (owner, key)
 ) STRICT, WITHOUT ROWID;
 INSERT INTO changes SELECT owner, row_number() OVER (PARTITION BY owner ORDER BY key), id, NULL, lifecycle_state, updated_at FROM nodes;
