@@ -109,6 +109,9 @@ export const ACROSS_PARTS: readonly Suite[] = [
   describeErasures,
 ];
 
+/** What may be done several times at once. */
+export const MEETING: readonly Suite[] = [...ACROSS_PARTS, describeChanges, describeReceipts];
+
 /** What asks for things of several owners, or of owners who were moved. */
 export const OVER_OWNERS: readonly Suite[] = [
   ...ACROSS_PARTS,
@@ -131,7 +134,7 @@ export const BETWEEN_OWNERS: readonly Suite[] = [
   describeOwnerMoves,
 ];
 
-const ALL: ReadonlySet<Suite> = new Set<Suite>([
+export const ALL: ReadonlySet<Suite> = new Set<Suite>([
   ...ACROSS_PARTS,
   describeVectorSearch,
   describeLeaning,

@@ -102,7 +102,7 @@ export function describeOwnerMoves(world: StoreWorld): void {
             ]);
           }
         }),
-        { numRuns: 5 },
+        { numRuns: 2 },
       );
     });
 
