@@ -52,15 +52,19 @@ export type RawSearch = {
 
 const CANDIDATES = 50;
 
-/** Searches a pack's own tables through a connection of their own, with the page cache settings of the program. */
-export function openRawSearch(pack: string): RawSearch {
-  const database = openDatabase({
+function openReading(pack: string): Database {
+  return openDatabase({
     layout: { kind: "file", path: pack },
     mode: "read-only",
     synchronous: "full",
     busyTimeoutMs: 5_000,
     vecExtensionPath: loadSqliteVec(),
   });
+}
+
+/** Searches a pack's own tables through a connection of their own, with the page cache settings of the program. */
+export function openRawSearch(pack: string): RawSearch {
+  const database = openReading(pack);
   return {
     vector: (question) =>
       timedQuery(
@@ -110,13 +114,7 @@ const ROWS_OF = ["nodes", "edges", "operations"] as const;
 
 /** The probe of what costs a pack its rows. @param dimension of the vectors, which are written as bytes */
 export function openRawInserts(pack: string, folder: string, dimension: number): RawInserts {
-  const from = openDatabase({
-    layout: { kind: "file", path: pack },
-    mode: "read-only",
-    synchronous: "full",
-    busyTimeoutMs: 5_000,
-    vecExtensionPath: loadSqliteVec(),
-  });
+  const from = openReading(pack);
   const to = new Database(join(folder, "insert-probe.db"), { create: true });
   to.run("PRAGMA journal_mode = WAL");
   to.run("PRAGMA synchronous = FULL");

@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import type { Inference } from "../../../src/adapters/embedding/inference.ts";
 import { openEngine } from "../../../src/app/open-engine.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import type { MemoryEngine } from "../../../src/engine/memory-engine.ts";
@@ -7,16 +6,14 @@ import { createVectors, fill, openStore } from "../fill.ts";
 import { type Client, createClient, type RetrieveAnswer, unwrap } from "../http-client.ts";
 import { openRawModel, openRawSearch, type RawSearch } from "../probe.ts";
 import type { Figure, Section } from "../report.ts";
-import { createRandom, question } from "../sentences.ts";
 import { startServer } from "../server.ts";
 import { digits, median, quantile, timed } from "../stats.ts";
 import { type PartContext, repetitions } from "./context.ts";
+import { makeQuestions, type Question } from "./searches.ts";
 
 const OWNER = "bench";
-const QUERY_PREFIX = "Represent this sentence for searching relevant passages: ";
 const WARM_UP = 5;
 
-type Question = { readonly text: string; readonly vector: Float32Array };
 type Times = {
   readonly engine: number[];
   readonly http: number[];
@@ -60,16 +57,6 @@ export async function measureRetrieve(context: PartContext): Promise<Section> {
     ],
     figures,
   };
-}
-
-async function makeQuestions(model: Inference, count: number): Promise<Question[]> {
-  const random = createRandom(4);
-  const questions: Question[] = [];
-  for (let index = 0; index < count; index += 1) {
-    const text = question(random);
-    questions.push({ text, vector: await model.embed(QUERY_PREFIX + text) });
-  }
-  return questions;
 }
 
 async function measureAt(pack: string, questions: readonly Question[]): Promise<Times> {
