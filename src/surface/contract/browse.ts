@@ -13,16 +13,12 @@ import { edgeForm, nodeForm } from "../../domain/node.ts";
 import { OVERVIEW_PARTS } from "../../domain/overview.ts";
 import {
   BROWSE_ORDERS,
-  type BrowsedPage,
   CHANGE_KINDS,
   type ChangeFeed,
   CLOCKS,
   CONTRADICTION_STATUSES,
   type Facet,
   type Facets,
-  type ListedChanges,
-  type ListedContradictions,
-  type ListedEdges,
   type ListedEntities,
   type NodeBatch,
   type NotedContradiction,
@@ -54,23 +50,16 @@ import {
   instantInQuery,
   owner,
   ownerInQuery,
+  textInQuery,
   textsInQuery,
   uuidIn,
   wholeNumber,
 } from "./core/fields.ts";
 import { defineOperation, found, part, READS } from "./core/operation.ts";
 import { httpField, overHttp, parsed } from "./core/request.ts";
-import { nextCursor, nextId, onPage, operationView } from "./nodes.ts";
+import { nextCursor, nextId, onPage, operationView, pageView } from "./nodes.ts";
 
-const browsedView = noted(
-  view<BrowsedPage>()({
-    nodes: list(nodeForm),
-    count: told(onPage, ({ nodes }) => nodes.length),
-    hasMore: flag,
-    nextCursor,
-  }),
-  { id: "BrowsedPage" },
-);
+const browsedView = pageView("BrowsedPage", "nodes", nodeForm, nextCursor);
 
 const timelineView = noted(
   view<Timeline>()({
@@ -114,15 +103,7 @@ const nodeBatchView = noted(
   { id: "NodeBatch" },
 );
 
-const edgePageView = noted(
-  view<ListedEdges>()({
-    edges: list(edgeForm),
-    count: told(onPage, ({ edges }) => edges.length),
-    hasMore: flag,
-    nextCursor: nextId,
-  }),
-  { id: "EdgePage" },
-);
+const edgePageView = pageView("EdgePage", "edges", edgeForm, nextId);
 
 const countedEntityView = noted(
   object<ListedEntities["entities"][number]>({
@@ -135,15 +116,7 @@ const countedEntityView = noted(
   { id: "CountedEntity" },
 );
 
-const entityPageView = noted(
-  view<ListedEntities>()({
-    entities: list(countedEntityView),
-    count: told(onPage, ({ entities }) => entities.length),
-    hasMore: flag,
-    nextCursor,
-  }),
-  { id: "EntityPage" },
-);
+const entityPageView = pageView("EntityPage", "entities", countedEntityView, nextCursor);
 
 const contradictionView = noted(
   view<NotedContradiction>()({
@@ -159,25 +132,14 @@ const contradictionView = noted(
   { id: "NotedContradiction" },
 );
 
-const contradictionPageView = noted(
-  view<ListedContradictions>()({
-    contradictions: list(contradictionView),
-    count: told(onPage, ({ contradictions }) => contradictions.length),
-    hasMore: flag,
-    nextCursor: nextId,
-  }),
-  { id: "ContradictionPage" },
+const contradictionPageView = pageView(
+  "ContradictionPage",
+  "contradictions",
+  contradictionView,
+  nextId,
 );
 
-const changePageView = noted(
-  view<ListedChanges>()({
-    operations: list(operationView),
-    count: told(onPage, ({ operations }) => operations.length),
-    hasMore: flag,
-    nextCursor,
-  }),
-  { id: "ChangePage" },
-);
+const changePageView = pageView("ChangePage", "operations", operationView, nextCursor);
 
 const changeFeedView = noted(
   view<ChangeFeed>()({
@@ -229,14 +191,12 @@ const filters = {
     "epistemic_type",
     choicesInQuery(EPISTEMIC_TYPES, "May be repeated. Absent: all."),
   ),
-  session_id: httpField(z.string().optional().meta({ description: "Of this conversation." })),
+  session_id: textInQuery("Of this conversation."),
   valid_at: instantInQuery("Valid at this moment."),
   time_from: instantInQuery("At or after this moment, by the clock."),
   time_to: instantInQuery("Before this moment, by the clock."),
   expires_before: instantInQuery("Whose retention ends before this moment."),
-  contains: httpField(
-    z.string().optional().meta({ description: "A literal part of the text; case is ignored." }),
-  ),
+  contains: textInQuery("A literal part of the text; case is ignored."),
 };
 
 export const browseOperation = defineOperation({
@@ -327,9 +287,7 @@ const entitiesOperation = defineOperation({
     "Active memories of type entity, those with the most memories first. Counted are the active memories one edge away, other entities left out.",
   request: {
     user_id: ownerInQuery,
-    contains: httpField(
-      z.string().optional().meta({ description: "A literal part of the name; case is ignored." }),
-    ),
+    contains: textInQuery("A literal part of the name; case is ignored."),
     cursor,
     limit,
   },
@@ -365,15 +323,10 @@ const changesOperation = defineOperation({
       "type",
       textsInQuery("Kind of the change, such as LIFECYCLE_CHANGED. May be repeated. Absent: all."),
     ),
-    actor_id: overHttp(
-      "actor",
-      httpField(z.string().optional().meta({ description: "Who made the change." })),
-    ),
+    actor_id: overHttp("actor", textInQuery("Who made the change.")),
     time_from: instantInQuery("At or after this moment."),
     time_to: instantInQuery("Before this moment."),
-    cursor: httpField(
-      z.string().optional().meta({ description: "next_cursor of the page before." }),
-    ),
+    cursor,
     limit,
   },
   run: async ({ engine }, query) => engine().listChanges(query),
@@ -390,11 +343,7 @@ export const feedOperation = defineOperation({
     "With `Accept: text/event-stream` the answer goes on as server-sent events, each with its cursor as id; `Last-Event-ID` continues after it.",
   request: {
     user_id: ownerInQuery,
-    since: httpField(
-      z.string().optional().meta({
-        description: "next_cursor of the answer before, or now. Absent: from the beginning.",
-      }),
-    ),
+    since: textInQuery("next_cursor of the answer before, or now. Absent: from the beginning."),
     limit,
   },
   run: async ({ engine }, query) => engine().changes(query),

@@ -16,6 +16,7 @@ import {
   id,
   offset,
   ownerInQuery,
+  textInQuery,
   wholeNumber,
 } from "./core/fields.ts";
 import { defineOperation, found, part, READS } from "./core/operation.ts";
@@ -140,7 +141,7 @@ const listEventsOperation = defineOperation({
   description: "Source texts, newest first; those of a session are its conversation.",
   request: {
     ...page,
-    session_id: httpField(z.string().optional().meta({ description: "Of this conversation." })),
+    session_id: textInQuery("Of this conversation."),
     scopes: overHttp("scope", choicesInQuery(SCOPES, "May be repeated. Absent: all.")),
     order: choiceInQuery(BROWSE_ORDERS, { default: "newest" }),
   },

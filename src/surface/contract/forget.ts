@@ -30,7 +30,7 @@ import {
   view,
 } from "../../lib/form.ts";
 import { actorOf } from "./core/caller.ts";
-import { choice, id, owner, ownerInQuery, sessionId, uuidIn } from "./core/fields.ts";
+import { choice, id, owner, ownerInQuery, sessionId, textInQuery, uuidIn } from "./core/fields.ts";
 import { defineOperation, found, part, RETIRES } from "./core/operation.ts";
 import { httpField, optional, withDefault } from "./core/request.ts";
 import { counted } from "./core/tool-text.ts";
@@ -183,7 +183,7 @@ const forgetNodeOperation = defineOperation({
     "Erases a memory and the events that it rests on, with the `confirm` of a preview. Without it nothing is erased: the refusal, 422, says what would go and its `confirm`.",
   request: {
     node_id: id(),
-    confirm: httpField(z.string().optional().meta({ description: "Of the preview." })),
+    confirm: textInQuery("Of the preview."),
   },
   run: async ({ engine, caller, operator, userId }, { nodeId, confirm }) => {
     const read = { userId, includeSuperseded: true };

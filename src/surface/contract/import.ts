@@ -2,11 +2,16 @@ import { z } from "zod";
 import { SCOPES } from "../../domain/enums.ts";
 import { type ImportUndone, importReportForm } from "../../engine/import/api.ts";
 import { list, named, natural, noted, uuid } from "../../lib/form.ts";
-import { choiceInQuery, flagInQuery, id, instantInQuery, ownerInQuery } from "./core/fields.ts";
+import {
+  choiceInQuery,
+  flagInQuery,
+  id,
+  instantInQuery,
+  ownerInQuery,
+  textInQuery,
+} from "./core/fields.ts";
 import { defineOperation, part } from "./core/operation.ts";
 import { type Field, httpField } from "./core/request.ts";
-
-const textInQuery = (description: string) => httpField(z.string().optional().meta({ description }));
 
 /** The engine checks its bounds. */
 function numberInQuery(

@@ -17,7 +17,7 @@ import {
   type MemoryNode,
   nodeForm,
 } from "../../domain/node.ts";
-import type { ListedEvents, ListedSessions } from "../../engine/browse/api.ts";
+import type { ListedSessions } from "../../engine/browse/api.ts";
 import type { Provenance, ScanPage, ScanQuery } from "../../engine/inspect/api.ts";
 import type { MemoryEngine } from "../../engine/memory-engine.ts";
 import {
@@ -31,11 +31,13 @@ import {
   natural,
   noted,
   nullable,
+  type ObjectView,
   object,
   omitted,
   text,
   told,
   uuid,
+  type View,
   view,
 } from "../../lib/form.ts";
 import { fromDate } from "../../lib/instant.ts";
@@ -83,6 +85,28 @@ export const nextId = noted(nullable(uuid), {
   description: "Pass it as after_id for the next page; null on the last one.",
 });
 
+type PageOf<K extends string, Item, Next> = { readonly [Name in K]: readonly Item[] } & {
+  readonly hasMore: boolean;
+  readonly nextCursor: Next;
+};
+
+/** A page of a list under its name. @param next how to go on */
+export function pageView<K extends string, Item, Next>(
+  id: string,
+  name: K,
+  item: View<Item>,
+  next: View<Next>,
+): ObjectView<PageOf<K, Item, Next>> {
+  const members = {
+    [name]: list(item),
+    count: told(onPage, (page: PageOf<K, Item, Next>) => page[name].length),
+    hasMore: flag,
+    nextCursor: next,
+  };
+  // SAFETY: the name is that of the items, which a computed name does not show.
+  return noted(view<PageOf<K, Item, Next>>()(members as never), { id });
+}
+
 /** A complete list, or the start of one. */
 export const nodeListView = noted(
   view<readonly MemoryNode[]>()({
@@ -111,35 +135,22 @@ export const eventView = noted(
   { id: "Event", description: "The source text of memories, written once." },
 );
 
-export const eventPageView = noted(
-  view<ListedEvents>()({
-    events: list(eventView),
-    count: told(onPage, ({ events }) => events.length),
-    hasMore: flag,
-    nextCursor,
-  }),
-  { id: "EventPage" },
-);
+export const eventPageView = pageView("EventPage", "events", eventView, nextCursor);
 
-export const sessionPageView = noted(
-  view<ListedSessions>()({
-    sessions: list(
-      noted(
-        object<ListedSessions["sessions"][number]>({
-          sessionId: text,
-          firstAt: instant,
-          lastAt: instant,
-          events: natural,
-          memories: noted(natural, { description: "Active ones." }),
-        }),
-        { id: "Session" },
-      ),
-    ),
-    count: told(onPage, ({ sessions }) => sessions.length),
-    hasMore: flag,
-    nextCursor,
-  }),
-  { id: "SessionPage" },
+export const sessionPageView = pageView(
+  "SessionPage",
+  "sessions",
+  noted(
+    object<ListedSessions["sessions"][number]>({
+      sessionId: text,
+      firstAt: instant,
+      lastAt: instant,
+      events: natural,
+      memories: noted(natural, { description: "Active ones." }),
+    }),
+    { id: "Session" },
+  ),
+  nextCursor,
 );
 
 const nodePageView = noted(

@@ -47,11 +47,12 @@ import {
   optionalId,
   owner,
   ownerInQuery,
+  textInQuery,
   uuidIn,
   wholeNumber,
 } from "./core/fields.ts";
 import { ADDS, defineOperation, found, part, READS } from "./core/operation.ts";
-import { field, httpField, optional, parsed, required, withDefault } from "./core/request.ts";
+import { field, optional, parsed, required, withDefault } from "./core/request.ts";
 import { counted, listed, moment, name, oneLine, rounded } from "./core/tool-text.ts";
 import { explanationView, withTexts } from "./explanation.ts";
 
@@ -209,7 +210,7 @@ export const listRetrievalsOperation = defineOperation({
   description: "Those whose receipts are kept, newest first; follow next_cursor.",
   request: {
     user_id: ownerInQuery,
-    client: httpField(z.string().optional().meta({ description: "Only of this program." })),
+    client: textInQuery("Only of this program."),
     failed: flagInQuery("true: only those in which a search failed; false: only the others."),
     time_from: instantInQuery("At or after this moment."),
     time_to: instantInQuery("Before this moment."),
@@ -243,9 +244,7 @@ const nodeRetrievalsOperation = defineOperation({
   description: "Those with the memory in their context, newest first, as far as receipts are kept.",
   request: {
     node_id: id(),
-    cursor: httpField(
-      z.string().optional().meta({ description: "next_cursor of the page before." }),
-    ),
+    cursor,
     limit: wholeNumber([1, 1000], 100),
   },
   run: async ({ engine, userId }, { nodeId, ...query }) =>

@@ -302,3 +302,7 @@ function readNumber(text: string, [min, max]: readonly [number, number], name: s
     `${JSON.stringify(text.slice(0, 80))} is not an integer from ${min} to ${max}`,
   );
 }
+
+/** A text of the query, which may be left out. */
+export const textInQuery = (description: string) =>
+  httpField(z.string().optional().meta({ description }));
