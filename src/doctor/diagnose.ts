@@ -1,4 +1,4 @@
-import { accessSync, constants, readFileSync, statfsSync, statSync } from "node:fs";
+import { accessSync, constants, statfsSync, statSync } from "node:fs";
 import { release } from "node:os";
 import { dirname } from "node:path";
 import { placeName } from "../adapters/keystore/key-store.ts";
@@ -91,7 +91,7 @@ export async function diagnose(
 }
 
 function surroundingsOf(config: Config): readonly Finding[] {
-  const program = [checkPlatform(thisMachine()), checkNativeLibrary(), checkCacheFolder()];
+  const program = [checkPlatform(PLATFORM, release()), checkNativeLibrary(), checkCacheFolder()];
   return [...program, ...checkVision(config)];
 }
 
@@ -290,68 +290,23 @@ function finding(status: Finding["status"], message: string): Finding {
   return { name: "key", status, message };
 }
 
-type Machine = {
-  /** As in the names of executables: `linux-x64`. */
-  readonly platform: string;
-  /** Of the system's kernel. */
-  readonly kernel: string;
-  /** Processor features, as Linux names them; undefined if unknown. */
-  readonly abilities: readonly string[] | undefined;
-};
-
 /** Kernel of macOS 14, the oldest that ONNX Runtime loads on. */
 const MACOS_14 = 23;
-/** Features of x64 processors since 2013, and of arm64 processors newer than that of a Raspberry Pi 4. */
-const WANTED = [
-  {
-    ability: "aes",
-    lacking: "its processor has no AES instructions, so packs are encrypted more slowly",
-  },
-  {
-    ability: "avx2",
-    lacking: "its processor has no AVX2, so vectors are compared more slowly",
-    onlyX64: true,
-  },
-];
-
-export function thisMachine(): Machine {
-  return { platform: PLATFORM, kernel: release(), abilities: readAbilities() };
-}
-
-/** Limitations and peculiarities of this platform. */
-export function checkPlatform({ platform, kernel, abilities }: Machine): Finding {
+/** Limitations and peculiarities of a platform, named as in executables, with this kernel. */
+export function checkPlatform(platform: string, kernel: string): Finding {
   const name = "platform";
   const shown = `${platform}, kernel ${kernel}`;
   if (platform === "darwin-arm64" && Number.parseInt(kernel, 10) < MACOS_14) {
     const message = `${shown}: the model needs macOS 14 or newer; memories are neither stored nor found by meaning`;
     return { name, status: "fail", message };
   }
-  const slow = WANTED.filter(
-    ({ ability, onlyX64 = false }) =>
-      abilities !== undefined &&
-      !abilities.includes(ability) &&
-      (!onlyX64 || platform.endsWith("x64")),
-  ).map(({ lacking }) => lacking);
-  const notes = [...slow, ...limitsOf(platform)];
-  return { name, status: slow.length > 0 ? "warn" : "ok", message: [shown, ...notes].join("; ") };
+  return { name, status: "ok", message: `${shown}${limitsOf(platform)}` };
 }
 
-function limitsOf(platform: string): readonly string[] {
-  if (platform.startsWith("windows")) {
-    return ["a preview; the rights of its folder decide who may read a pack"];
-  }
-  if (platform.endsWith("arm64")) return ["vectors differ slightly from those of x64"];
-  return [];
-}
-
-function readAbilities(): readonly string[] | undefined {
-  try {
-    const line = /^(?:flags|Features)\s*:(.*)$/m.exec(readFileSync("/proc/cpuinfo", "utf8"))?.[1];
-    return line?.trim().split(/\s+/);
-  } catch {
-    // Not Linux.
-    return undefined;
-  }
+function limitsOf(platform: string): string {
+  if (platform.startsWith("windows"))
+    return "; a preview; the rights of its folder decide who may read a pack";
+  return platform.endsWith("arm64") ? "; vectors differ slightly from those of x64" : "";
 }
 
 /** What decodes videos. */
