@@ -114,21 +114,24 @@ describe.each(KINDS)("a pack $kind", ({ kind, lacking, maker, seal }) => {
     `is searched, shown, exported and served; what would write is refused${leftOut(lacking)}`,
     async () => {
       const pack = await packOf(kind, maker);
-      const found = await run(["search", pack, "tea", "--format", "json"], maker, pack);
-      const { request_id: requestId } = JSON.parse(found.stdout).metrics;
+      const search = ["search", pack, "what does Anna drink?", "--format", "json"];
+      // What the command reads beside an assistant is the same, whatever keeps it from writing.
+      const isWhole = kind === KINDS[0]?.kind;
+      const asked = isWhole ? await run(search, maker, pack) : undefined;
       const before = readFileSync(pack);
       const enter = seal(pack);
-      const query = "what does Anna drink?";
-      const search = await run(["search", pack, query, "--format", "json"], enter, pack);
-      expect(search).toMatchObject({
-        code: 0,
-        stdout: expect.stringContaining("Anna prefers tea"),
-      });
-      expect(search.stderr).not.toContain("receipt");
       const store = await run(["store", pack, "Anna prefers coffee"], enter, pack);
       expect(store).toMatchObject({ code: 2, stderr: expect.stringContaining("is read-only") });
       await answersAnAssistant(pack, enter, []);
-      if (kind === KINDS[0]?.kind) await readsAll(pack, enter, requestId);
+      if (asked !== undefined) {
+        const found = await run(search, enter, pack);
+        expect(found).toMatchObject({
+          code: 0,
+          stdout: expect.stringContaining("Anna prefers tea"),
+        });
+        expect(found.stderr).not.toContain("receipt");
+        await readsAll(pack, enter, JSON.parse(asked.stdout).metrics.request_id);
+      }
       expect(readdirSync(join(pack, ".."))).toEqual(["memory.pack"]);
       expect(readFileSync(pack).equals(before)).toBeTrue();
     },

@@ -4,6 +4,8 @@ import {
   chownSync,
   closeSync,
   existsSync,
+  linkSync,
+  mkdirSync,
   openSync,
   readFileSync,
   statSync,
@@ -155,6 +157,45 @@ describe.each([...KINDS])("beside an $kind pack in use", ({ kind, given }) => {
     const { SQLITE_OPEN_URI, SQLITE_OPEN_READWRITE } = constants;
     return new SqliteDatabase(plainUri(path), SQLITE_OPEN_URI | SQLITE_OPEN_READWRITE);
   }
+});
+
+describe.each(["-journal", "-wal", "-shm"])("a file named %s beside a pack", (suffix) => {
+  test.each([
+    ["is a link", (path: string, other: string) => symlinkSync(other, path)],
+    ["has a second name (a hard link)", (path: string, other: string) => linkSync(other, path)],
+    ["is a folder", (path: string) => mkdirSync(path)],
+    ["is no regular file", (path: string) => Bun.spawnSync(["mkfifo", path])],
+  ] as const)("that %s is refused by name", (reason, make) => {
+    const path = join(folder(), "memory.pack");
+    const other = join(folder(), "precious");
+    writeFileSync(path, "pack");
+    writeFileSync(other, "text of somebody");
+    make(`${path}${suffix}`, other);
+    const link = `${path}-link`;
+    symlinkSync(path, link);
+    for (const name of [path, link]) {
+      const message = expect.stringContaining(`${path}${suffix}: ${reason}, and is not used`);
+      expect(() => requireSafeSidecars(name)).toThrow(
+        expect.objectContaining({ code: "storage_failed", message }),
+      );
+    }
+    expect(readFileSync(other, "utf8")).toBe("text of somebody");
+  });
+
+  test.skipIf(NOT_ROOT !== undefined)(
+    `is refused when it is neither this user's nor the pack's owner's${leftOut(NOT_ROOT)}`,
+    () => {
+      const path = join(folder(), "memory.pack");
+      writeFileSync(path, "pack");
+      writeFileSync(`${path}${suffix}`, "");
+      chownSync(`${path}${suffix}`, OTHER, OTHER);
+      expect(() => requireSafeSidecars(path)).toThrow(
+        `${path}${suffix}: belongs to another user (uid ${OTHER})`,
+      );
+      chownSync(path, OTHER, OTHER);
+      expect(requireSafeSidecars(path)).toBeUndefined();
+    },
+  );
 });
 
 describe("the index of the log of an encrypted pack", () => {
