@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { CHATGPT, fileOf, folderOf, pdfOf } from "../../engine/import/samples.ts";
-import { createDesk, type Desk } from "./run-svc.ts";
+import { createWordDesk, type Desk } from "./run-svc.ts";
 
 setDefaultTimeout(180_000);
 
 let desk: Desk;
 beforeAll(() => {
-  desk = createDesk();
+  desk = createWordDesk();
 });
 afterAll(() => desk.remove());
 

@@ -1,6 +1,6 @@
 /** The commands that look into a pack across its owners. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { createDesk, type Desk } from "./run-svc.ts";
+import { createDesk, createWordDesk, type Desk } from "./run-svc.ts";
 
 // Each test starts processes.
 setDefaultTimeout(120_000);
@@ -35,7 +35,7 @@ async function lines(...args: readonly string[]): Promise<readonly string[]> {
 }
 
 beforeAll(async () => {
-  desk = createDesk();
+  desk = createWordDesk();
   await desk.run(["init", PACK, "--plain", "--owner", "anna"]);
   const engine = await desk.engine(PACK);
   try {
@@ -157,12 +157,15 @@ test("svc stats counts everything in all states, most frequent first", async () 
 });
 
 test("svc info says what memories and questions cost, as far as it was measured, and how long receipts are kept", async () => {
-  await desk.run(["init", "asked.pack", "--plain", "--owner", "anna"]);
-  const fresh = (await desk.run(["info", "asked.pack"])).stdout;
+  // The model counts its tokens.
+  const own = createDesk();
+  await own.run(["init", "asked.pack", "--plain", "--owner", "anna"]);
+  const fresh = (await own.run(["info", "asked.pack"])).stdout;
   expect(fresh).toMatch(/^Receipts +0; kept for 90 days$/m);
   expect(fresh).not.toContain("Costs");
-  await desk.run(["search", "asked.pack", "tea"]);
-  const told = await json("info", "asked.pack");
+  await own.run(["search", "asked.pack", "tea"]);
+  const info = await own.run(["info", "asked.pack", "--format", "json"]);
+  const told = JSON.parse(info.stdout);
   expect(told).toMatchObject({ receipt_count: 1, receipt_days: 90 });
   const bytes = told["receipt_bytes"];
   expect(bytes).toBeGreaterThan(100);
@@ -173,8 +176,8 @@ test("svc info says what memories and questions cost, as far as it was measured,
     memory_bytes: null,
     question_bytes: bytes,
   });
-  await desk.store("asked.pack", "anna", ...Array.from({ length: 100 }, (_, at) => `tea ${at}`));
-  const { stdout } = await desk.run(["info", "asked.pack"], {
+  await own.store("asked.pack", "anna", ...Array.from({ length: 100 }, (_, at) => `tea ${at}`));
+  const { stdout } = await own.run(["info", "asked.pack"], {
     env: { SVC_RECEIPTS__RETENTION_DAYS: "0" },
   });
   expect(stdout).toContain(`1 (${bytes} bytes); none is kept now`);
@@ -184,4 +187,5 @@ test("svc info says what memories and questions cost, as far as it was measured,
       "m",
     ),
   );
+  own.remove();
 });

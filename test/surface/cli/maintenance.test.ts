@@ -14,11 +14,14 @@ import {
 } from "node:fs";
 import { basename, join } from "node:path";
 import { bytesBelow } from "../../adapters/sqlite/folder.ts";
+import { outcomesOf } from "./many-commands.ts";
 import { createWordDesk, type Desk, SYSTEM_USER } from "./run-svc.ts";
 
 const FACT = "The spare key lies under the blue flower pot";
-const SECRET = "correct horse battery staple";
-const NEW_SECRET = "a longer phrase nobody guesses";
+// Deriving a key of a passphrase takes longer than all else; new-pack.test.ts has those.
+const [SECRET, NEW_SECRET] = [1, 2].map(
+  (byte) => `raw_key:${Buffer.alloc(32, byte).toString("base64url")}`,
+) as [string, string];
 
 // Each test starts processes, some of which load the model.
 setDefaultTimeout(120_000);
@@ -162,29 +165,36 @@ describe("compact", () => {
     expect((await desk.run(["compact", "plain.pack"])).code).toBe(0);
   });
 
-  test.each([
-    { args: ["compact", "missing.pack"], code: 1, says: "no such pack" },
-    { args: ["migrate", "dir", "new.db"], code: 2, says: "does not end in .pack" },
-    { args: ["migrate", "dir", "plain.pack"], code: 2, says: "never overwritten" },
-    { args: ["migrate", "plain.pack", "new.pack"], code: 2, says: "single file" },
-    { args: ["migrate", "missing", "new.pack"], code: 1, says: "no such pack" },
-    { args: ["rekey", "plain.pack", "--plain"], code: 2, says: "is not encrypted" },
-    { args: ["rekey", "plain.pack", "--new-encryption-key", SECRET], code: 2, says: "--encrypt" },
-    { args: ["rekey", "plain.pack", "--encrypt"], code: 2, says: "SVC_NEW_ENCRYPTION_KEY" },
-    { args: ["rekey", "plain.pack", "--encrypt", "--plain"], code: 2, says: "cannot be used" },
-    { args: ["compact", "plain.pack", "--encryption-key", SECRET], code: 2, says: "not encrypted" },
-    {
-      args: ["rekey", "plain.pack", "--encrypt", "--new-encryption-key", "raw_key:short"],
-      code: 2,
-      says: "32 bytes",
-    },
-  ])("$args is refused and changes nothing", async ({ args, code, says }) => {
+  test("and its like are refused for their reason, and change nothing", async () => {
+    const rows = [
+      { args: ["compact", "missing.pack"], code: 1, says: "no such pack" },
+      { args: ["migrate", "dir", "new.db"], code: 2, says: "does not end in .pack" },
+      { args: ["migrate", "dir", "plain.pack"], code: 2, says: "never overwritten" },
+      { args: ["migrate", "plain.pack", "new.pack"], code: 2, says: "single file" },
+      { args: ["migrate", "missing", "new.pack"], code: 1, says: "no such pack" },
+      { args: ["rekey", "plain.pack", "--plain"], code: 2, says: "is not encrypted" },
+      { args: ["rekey", "plain.pack", "--new-encryption-key", SECRET], code: 2, says: "--encrypt" },
+      { args: ["rekey", "plain.pack", "--encrypt"], code: 2, says: "SVC_NEW_ENCRYPTION_KEY" },
+      { args: ["rekey", "plain.pack", "--encrypt", "--plain"], code: 2, says: "cannot be used" },
+      {
+        args: ["compact", "plain.pack", "--encryption-key", SECRET],
+        code: 2,
+        says: "not encrypted",
+      },
+      {
+        args: ["rekey", "plain.pack", "--encrypt", "--new-encryption-key", "raw_key:short"],
+        code: 2,
+        says: "32 bytes",
+      },
+    ];
     const before = bytesBelow(desk.folder);
-    const outcome = await desk.run(args);
-    expect(outcome.stderr).toContain(says);
-    expect(outcome.stderr).not.toContain(SECRET);
-    expect(outcome.stderr).not.toMatch(/^\s+at /m);
-    expect({ code: outcome.code, stdout: outcome.stdout }).toEqual({ code, stdout: "" });
+    const outcomes = await outcomesOf(desk.folder, rows);
+    for (const [index, { args, code, says }] of rows.entries()) {
+      expect({ args, ...outcomes[index] }).toMatchObject({
+        ...{ args, code, stdout: "", stderr: expect.stringContaining(says) },
+      });
+      expect(outcomes[index]?.stderr).not.toMatch(/^\s+at |AQEBAQ/m);
+    }
     expect(bytesBelow(desk.folder)).toEqual(before);
   });
 });
@@ -269,7 +279,7 @@ describe("--encryption-key", () => {
     const none = await desk.run([...args, "--encryption-key", ""], withKey(SECRET));
     for (const outcome of [wrong, none]) {
       expect(outcome.code).toBeGreaterThan(0);
-      expect(`${outcome.stdout}${outcome.stderr}`).not.toMatch(/horse|guesses/);
+      expect(`${outcome.stdout}${outcome.stderr}`).not.toMatch(/AQEBAQ|AgICAg/);
     }
     expect(bytesBelow(desk.folder)).toEqual(before);
     expect((await desk.run([...args, "--encryption-key", SECRET])).code).toBe(0);

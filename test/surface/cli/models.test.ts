@@ -38,7 +38,6 @@ describe("a new pack", () => {
     );
     expect(await modelOf("de.pack")).toBe(MULTILINGUAL);
   });
-
   test.each([
     ["--model", ["--model", "english"], {}, ENGLISH],
     ["the setting", [], { SVC_EMBEDDING_MODEL_NAME: ENGLISH }, ENGLISH],

@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { fingerprint } from "../../scenario/forged.ts";
-import { createDesk, type Desk } from "./run-svc.ts";
+import { outcomesOf } from "./many-commands.ts";
+import { createWordDesk, type Desk, type Outcome } from "./run-svc.ts";
 
 setDefaultTimeout(120_000);
 
@@ -12,7 +13,7 @@ const KEY = `raw_key:${Buffer.alloc(32, 9).toString("base64url")}`;
 
 let desk: Desk;
 beforeAll(async () => {
-  desk = createDesk();
+  desk = createWordDesk();
   for (const pack of ["packs/memory.pack", "packs/folder"]) {
     expect(await run(MINE, "init", pack)).toMatchObject({ code: 0 });
   }
@@ -38,18 +39,25 @@ const COMMANDS: readonly (readonly string[])[] = [
 ];
 
 describe.each(["packs/memory.pack", "packs/folder"])("%s of another namespace", (pack) => {
-  test.each(COMMANDS.map((command) => [command.join(" "), command] as const))(
+  const lines = COMMANDS.map(([name = "", ...rest]) => ({
+    args: name === "key" ? [name, rest[0] ?? "", pack, ...rest.slice(1)] : [name, pack, ...rest],
+    env: { SVC_NAMESPACE_ID: OTHER },
+  }));
+  let outcomes: readonly Outcome[] = [];
+  beforeAll(async () => {
+    const before = fingerprint(join(desk.folder, "packs"));
+    outcomes = await outcomesOf(desk.folder, lines);
+    expect(fingerprint(join(desk.folder, "packs"))).toEqual(before);
+    expect(await Bun.file(join(desk.folder, "copy.pack")).exists()).toBeFalse();
+  });
+
+  test.each(COMMANDS.map((command, at) => [command.join(" "), at] as const))(
     "is refused by svc %s, and stays as it is",
-    async (_, [name = "", ...rest]) => {
-      const args =
-        name === "key" ? [name, rest[0] ?? "", pack, ...rest.slice(1)] : [name, pack, ...rest];
-      const before = fingerprint(join(desk.folder, "packs"));
-      const { code, stdout, stderr } = await run(OTHER, ...args);
+    (name, at) => {
+      const { code, stdout, stderr } = outcomes[at] ?? { code: -1, stdout: "", stderr: "" };
       expect(`${stdout}${stderr}`).toContain(`belongs to the namespace ${MINE}, not ${OTHER}`);
       expect(code).toBe(name === "doctor" ? 1 : 2);
       expect(stdout).not.toContain("raw_key:");
-      expect(fingerprint(join(desk.folder, "packs"))).toEqual(before);
-      expect(await Bun.file(join(desk.folder, "copy.pack")).exists()).toBeFalse();
     },
   );
 

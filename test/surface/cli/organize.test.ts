@@ -62,20 +62,6 @@ test("svc show says what the organizer made of a memory, and svc explain too", a
   expect(shown.stdout).toMatch(new RegExp(`^Organizer +${words.source}$`, "m"));
   expect(explained.stdout).toMatch(new RegExp(`^ +the organizer: ${words.source}$`, "m"));
 });
-
-test("its JSON has everything, and names are not trimmed", async () => {
-  const args = ["--jobs", "promote, promote", "--user-id", "anna", "--budget-ms", "60000"];
-  const { code, stdout, stderr } = await organize(...args, "--format", "json");
-
-  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  expect(JSON.parse(stdout)).toMatchObject({
-    jobs_run: ["promote"],
-    skipped_because: { " promote": "unknown" },
-    duration_ms: expect.any(Number),
-    per_job: { promote: { job: "promote", errors: 0 } },
-  });
-});
-
 test.each([
   { name: "without time every job is skipped", budget: "0", code: 0 },
   { name: "a budget that is no number is refused", budget: "NaN", code: 2 },

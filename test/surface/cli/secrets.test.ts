@@ -7,7 +7,7 @@ import { linkSecret } from "../../../src/adapters/keystore/link-secret.ts";
 import { loadConfig, withEncryptionKey } from "../../../src/config/load.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
 import { leftOut, NOT_LINUX } from "../../left-out.ts";
-import { createDesk, type Desk, type Outcome } from "./run-svc.ts";
+import { createWordDesk, type Desk, type Outcome } from "./run-svc.ts";
 
 // Each test starts processes, and passphrases take their time.
 setDefaultTimeout(120_000);
@@ -19,7 +19,7 @@ const SECRETS = [RIGHT, WRONG, PASSPHRASE];
 
 let desk: Desk;
 beforeAll(async () => {
-  desk = createDesk();
+  desk = createWordDesk();
   // Made by the first server of a user, whatever pack it serves.
   linkSecret({ XDG_CONFIG_HOME: join(desk.folder, ".config") });
   for (const args of [

@@ -57,18 +57,3 @@ describe("a reader that leaves", () => {
     expect(stderr).not.toContain("Error");
   });
 });
-
-test.each(["\u001b]0;title\u0007", "\u009b2J", "\u007f", "\u001b[8m", "\u202e"])(
-  "the unknown command and the missing file %j do nothing to a terminal",
-  async (steering) => {
-    for (const args of [
-      [`x${steering}`],
-      ["list", `${steering}.pack`],
-      ["list", "m.pack", `--${steering}`],
-    ]) {
-      const { stdout, stderr } = await desk.run(args);
-      expect(stdout + stderr).not.toContain(steering);
-      expect(stdout + stderr).toContain("\\u");
-    }
-  },
-);
