@@ -20,8 +20,9 @@ export type Embedding = Pick<Materialization, "vector" | "lexical" | "failure">;
 
 export type ProcessingDeps = EngineDeps<WorkQueue & SearchIndex>;
 
-/** Jobs per transaction: enough to share an fsync, few enough for a small budget and for calls that wait meanwhile. */
-const GROUP = 8;
+/** Jobs of the first transaction, and of each later one: enough to share what one costs, few enough for calls that wait meanwhile. */
+const FIRST_GROUP = 8;
+const GROUP = 24;
 /** Milliseconds for a long text: a small budget takes fewer jobs at a time. */
 const LONG_TEXT_MS = 25;
 const POLL_MS = 5;
@@ -67,7 +68,7 @@ export async function drain(
   options: DrainOptions,
 ): Promise<ProcessingResult> {
   const end = performance.now() + options.budgetMs;
-  const group = Math.min(GROUP, Math.ceil(options.budgetMs / LONG_TEXT_MS));
+  const most = Math.ceil(options.budgetMs / LONG_TEXT_MS);
   const tried = new Set<Uuid>();
   let processed = 0;
   const isOver = () =>
@@ -75,8 +76,8 @@ export async function drain(
     options.signal?.aborted === true ||
     tried.size >= deps.settings.materializationQueueSize;
   const work = async (): Promise<void> => {
-    while (!isOver()) {
-      const jobs = await claimFresh(deps, options, group, tried);
+    for (let group = FIRST_GROUP; !isOver(); group = GROUP) {
+      const jobs = await claimFresh(deps, options, Math.min(group, most), tried);
       if (jobs.length === 0) return;
       const done = await runHeld(deps, jobs, options.signal);
       processed += done;
