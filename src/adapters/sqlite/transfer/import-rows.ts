@@ -14,10 +14,24 @@ import { checkLine, type ImportLine, notAnExport } from "./import-lines.ts";
 /** The model of a file's vectors. */
 type Identity = { readonly model: string; readonly version: string; readonly dimension: number };
 
+type Values = Readonly<Record<string, unknown>>;
+
 /** Imports the records of one kind. */
-type Taker = {
+type Taker = { readonly record: string; take(value: Values, line: ImportLine): void };
+
+/** The error for the line of a record. */
+type Fail = (reason: string) => SvcError;
+
+/** Where a record comes from. */
+type From = { readonly value: Values; readonly line: ImportLine };
+
+/** The records of one kind. */
+type Kind<T> = {
   readonly record: string;
-  take(value: Readonly<Record<string, unknown>>, line: ImportLine): void;
+  readonly schema: z.ZodType<T>;
+  /** Members by which they ascend. */
+  readonly order: readonly string[];
+  readonly write: (record: T, fail: Fail, from: From) => void;
 };
 
 /** The model of a file's vectors, and whether the new pack can use them. */
@@ -39,15 +53,15 @@ export function createTakers(
   { vectors, blobMaxBytes, isFormer }: FileContent,
 ): readonly Taker[] {
   const keys = new GivenKeys();
-  const rows = [
+  return [
     ...SECTIONS.map((section) => {
-      const taker = createRowTaker(database, section, name, keys);
+      const taker = takerOf(name, rowsOf(database, section, keys));
       return isFormer && section.record === "owner" ? canonical(taker) : taker;
     }),
-    isFormer ? createFormerReceiptTaker(name) : createReceiptTaker(database, name, keys),
-    createBlobTaker(database, name, keys, blobMaxBytes),
+    isFormer ? takerOf(name, FORMER_RECEIPTS) : takerOf(name, receiptsOf(database, keys)),
+    takerOf(name, blobsOf(database, name, keys, blobMaxBytes)),
+    ...(vectors === undefined ? [] : [takerOf(name, vectorsOf(database, keys, vectors))]),
   ];
-  return vectors === undefined ? rows : [...rows, createVectorTaker(database, name, keys, vectors)];
 }
 
 /** Development builds kept the names of owners as they were given. */
@@ -59,66 +73,29 @@ function canonical({ record, take }: Taker): Taker {
   };
 }
 
-function createRowTaker(
-  database: Database,
-  section: Section,
-  name: string,
-  keys: GivenKeys,
-): Taker {
-  const columns = Object.keys(section.columns);
-  const schema = z.strictObject({ record: z.literal(section.record), ...section.columns });
-  const insert = database.query<unknown, (string | number | null)[]>(
-    `INSERT INTO ${section.table} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`,
-  );
-  const requireAscending = ascending(section.order, name);
+/** Rejects records that are not in strictly ascending order, which also finds duplicates. */
+function takerOf<T>(name: string, { record, schema, order, write }: Kind<T>): Taker {
+  let last: readonly unknown[] | undefined;
   return {
-    record: section.record,
+    record,
     take: (value, line) => {
-      checkLine(schema, value, line, name);
-      requireAscending(value, line);
-      requireContentHash(value, line, name);
+      const fail: Fail = (reason) => notAnExport(name, line.number, reason);
+      const checked = checkLine(schema, value, line, name);
+      const current = order.map((member) => value[member]);
+      if (last !== undefined && !isBefore(last, current)) {
+        throw fail(`${order.join(", ")}: does not come after the last one`);
+      }
+      last = current;
       try {
-        // The parsed value, not the schema's result, so that no member of a JSON column is lost.
-        insert.run(
-          ...columns.map((column) =>
-            toColumn(section, column, keys.valueOf(section.record, column, value[column])),
-          ),
-        );
+        write(checked, fail, { value, line });
       } catch (error) {
-        throw contradiction(error, line, name);
+        // A duplicate id, or an owner or node without an earlier line.
+        const code = error instanceof SQLiteError ? (error.code ?? "") : "";
+        if (!code.startsWith("SQLITE_CONSTRAINT")) throw error;
+        const reason = code.replace("SQLITE_", "").toLowerCase();
+        throw fail(`it contradicts the lines before it (${reason})`);
       }
     },
-  };
-}
-
-function toColumn(section: Section, column: string, value: unknown): string | number | null {
-  if (value === null || value === undefined) return null;
-  if (section.json.includes(column)) return JSON.stringify(value);
-  if (section.flags.includes(column)) return value === true ? 1 : 0;
-  return typeof value === "number" ? value : String(value);
-}
-
-function requireContentHash(
-  { content, content_hash: hash }: Readonly<Record<string, unknown>>,
-  line: ImportLine,
-  name: string,
-): void {
-  if (typeof content !== "string" || hash === undefined || sha256Hex(content) === hash) return;
-  throw notAnExport(name, line.number, "content_hash: is not the SHA-256 of content");
-}
-
-/** Rejects records that are not in strictly ascending key order, which also finds duplicates. */
-function ascending(
-  order: readonly string[],
-  name: string,
-): (value: Readonly<Record<string, unknown>>, line: ImportLine) => void {
-  let last: readonly unknown[] | undefined;
-  return (value, line) => {
-    const current = order.map((column) => value[column]);
-    if (last !== undefined && !isBefore(last, current)) {
-      throw notAnExport(name, line.number, `${order.join(", ")}: does not come after the last one`);
-    }
-    last = current;
   };
 }
 
@@ -131,18 +108,41 @@ function isBefore(left: readonly unknown[], right: readonly unknown[]): boolean 
   return false;
 }
 
-/** Errors of the tables: a duplicate id, or an owner or node without an earlier line. */
-function contradiction(error: unknown, line: ImportLine, name: string): unknown {
-  const isConstraint = error instanceof SQLiteError && error.code?.startsWith("SQLITE_CONSTRAINT");
-  if (isConstraint !== true) return error;
-  return notAnExport(
-    name,
-    line.number,
-    `it contradicts the lines before it (${error.code?.replace("SQLITE_", "").toLowerCase()})`,
+function rowsOf(database: Database, section: Section, keys: GivenKeys): Kind<unknown> {
+  const { record, table, order } = section;
+  const columns = Object.keys(section.columns);
+  const insert = database.query<unknown, (string | number | null)[]>(
+    `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`,
   );
+  return {
+    record,
+    schema: z.strictObject({ record: z.literal(record), ...section.columns }),
+    order,
+    // The parsed value, not the schema's result, so that no member of a JSON column is lost.
+    write: (_, fail, { value }) => {
+      if (!hasOwnHash(value)) throw fail("content_hash: is not the SHA-256 of content");
+      insert.run(
+        ...columns.map((column) =>
+          toColumn(section, column, keys.valueOf(record, column, value[column])),
+        ),
+      );
+    },
+  };
 }
 
-function createReceiptTaker(database: Database, name: string, keys: GivenKeys): Taker {
+function toColumn(section: Section, column: string, value: unknown): string | number | null {
+  if (value === null || value === undefined) return null;
+  if (section.json.includes(column)) return JSON.stringify(value);
+  if (section.flags.includes(column)) return value === true ? 1 : 0;
+  return typeof value === "number" ? value : String(value);
+}
+
+/** Whether the hash of a record with a content is that of it. */
+export function hasOwnHash({ content, content_hash: hash }: Values): boolean {
+  return typeof content !== "string" || hash === undefined || sha256Hex(content) === hash;
+}
+
+function receiptsOf(database: Database, keys: GivenKeys): Kind<z.infer<typeof RECEIPT>> {
   const insert = database.query(
     "INSERT INTO receipts (key, request_id, user_id, created_at, body) VALUES (?, ?, ?, ?, ?)",
   );
@@ -150,36 +150,31 @@ function createReceiptTaker(database: Database, name: string, keys: GivenKeys): 
     `INSERT INTO receipt_nodes (receipt, node, rank, representation)
      SELECT ?1, key, ?3, ?4 FROM nodes WHERE key = ?2`,
   );
-  const requireAscending = ascending(["key"], name);
   return {
     record: "receipt",
-    take: (value, line) => {
-      const receipt = checkLine(RECEIPT, value, line, name);
-      requireAscending(value, line);
+    schema: RECEIPT,
+    order: ["key"],
+    write: (receipt, fail) => {
       const key = keys.give("receipt", receipt.key);
       const id = toIdBytes(asUuid(receipt.request_id));
       const body = Uint8Array.fromBase64(receipt.body);
-      try {
-        insert.run(key, id, receipt.user_id, receipt.created_at, body);
-        for (const { node, rank, representation } of receipt.context) {
-          const of = keys.of("node", node);
-          if (insertNode.run(key, of, rank, representation).changes === 1) continue;
-          throw notAnExport(name, line.number, "context: no earlier line has this node");
-        }
-      } catch (error) {
-        throw contradiction(error, line, name);
+      insert.run(key, id, receipt.user_id, receipt.created_at, body);
+      for (const { node, rank, representation } of receipt.context) {
+        const of = keys.of("node", node);
+        if (insertNode.run(key, of, rank, representation).changes === 1) continue;
+        throw fail("context: no earlier line has this node");
       }
     },
   };
 }
 
 /** Receipts of development builds are no longer readable. */
-function createFormerReceiptTaker(name: string): Taker {
-  return {
-    record: "receipt",
-    take: (value, line) => void checkLine(FORMER_RECEIPT, value, line, name),
-  };
-}
+const FORMER_RECEIPTS: Kind<unknown> = {
+  record: "receipt",
+  schema: FORMER_RECEIPT,
+  order: ["key"],
+  write: () => {},
+};
 
 /** The file's author chose its size: this program's limit applies. */
 function requireSmall(data: string, blobMaxBytes: number, line: ImportLine, name: string): void {
@@ -194,71 +189,57 @@ function requireSmall(data: string, blobMaxBytes: number, line: ImportLine, name
   );
 }
 
-function createBlobTaker(
+function blobsOf(
   database: Database,
   name: string,
   keys: GivenKeys,
   blobMaxBytes: number,
-): Taker {
+): Kind<z.infer<typeof BLOB>> {
   const insert = database.query(
     "INSERT INTO blobs (owner, key, media_type, size, data, created_at) VALUES (?, ?, ?, ?, ?, ?)",
   );
   const use = database.query(
     "INSERT INTO blob_uses (event, blob) SELECT key, ?1 FROM events WHERE key = ?2 AND owner = ?3",
   );
-  const requireAscending = ascending(["owner", "key"], name);
   return {
     record: "blob",
-    take: (value, line) => {
-      const blob = checkLine(BLOB, value, line, name);
-      requireAscending(value, line);
+    schema: BLOB,
+    order: ["owner", "key"],
+    write: (blob, fail, { line }) => {
       requireSmall(blob.data, blobMaxBytes, line, name);
       const { key } = blob;
       const owner = keys.of("owner", blob.owner);
       const data = Uint8Array.fromBase64(blob.data);
-      try {
-        insert.run(owner, key, blob.media_type, data.length, data, blob.created_at);
-        for (const event of blob.events) {
-          if (use.run(key, keys.of("event", event), owner).changes === 1) continue;
-          throw notAnExport(
-            name,
-            line.number,
-            "events: no earlier line has this event of the owner",
-          );
-        }
-      } catch (error) {
-        throw contradiction(error, line, name);
+      insert.run(owner, key, blob.media_type, data.length, data, blob.created_at);
+      for (const event of blob.events) {
+        if (use.run(key, keys.of("event", event), owner).changes === 1) continue;
+        throw fail("events: no earlier line has this event of the owner");
       }
     },
   };
 }
 
-function createVectorTaker(
+function vectorsOf(
   database: Database,
-  name: string,
   keys: GivenKeys,
-  vectors: FileVectors,
-): Taker {
-  const { identity, isUsable } = vectors;
+  { identity, isUsable }: FileVectors,
+): Kind<z.infer<typeof VECTOR>> {
   const known = database.query<{ key: number }, [number]>("SELECT key FROM nodes WHERE key = ?");
-  const requireAscending = ascending(["node_key"], name);
   return {
     record: "vector",
-    take: (value, line) => {
-      const entry = checkLine(VECTOR, value, line, name);
-      requireAscending(value, line);
+    schema: VECTOR,
+    order: ["node_key"],
+    write: (entry, fail) => {
       const key = keys.of("node", entry.node_key);
-      if (known.get(key) === null) {
-        throw notAnExport(name, line.number, "node_key: no earlier line has this node");
-      }
+      if (known.get(key) === null) throw fail("node_key: no earlier line has this node");
       const bytes = Buffer.from(entry.embedding, "base64");
       if (bytes.length !== identity.dimension * Float32Array.BYTES_PER_ELEMENT) {
-        throw notAnExport(name, line.number, `embedding: is not ${identity.dimension} numbers`);
+        throw fail(`embedding: is not ${identity.dimension} numbers`);
       }
       // A copy, because a view of floats must begin at a multiple of four.
       const vector = new Float32Array(new Uint8Array(bytes).buffer);
       if (!vector.every(Number.isFinite)) {
-        throw notAnExport(name, line.number, "embedding: contains something that is not a number");
+        throw fail("embedding: contains something that is not a number");
       }
       if (!isUsable) return;
       const { content_hash: contentHash, created_at: at } = entry;

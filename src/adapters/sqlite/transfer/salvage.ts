@@ -3,7 +3,6 @@ import { z } from "zod";
 import { DEFAULT_MODEL } from "../../../domain/embedding-models.ts";
 import { DEFAULT_SCORING } from "../../../domain/scoring.ts";
 import { scoringVersionId } from "../../../domain/scoring-version.ts";
-import { sha256Hex } from "../../../lib/hashing.ts";
 import type { Manifest } from "../../../ports/store/store.ts";
 import { readManifest } from "../../sql/settings.ts";
 import { ask, mainFileOf } from "../connection/ask.ts";
@@ -12,7 +11,7 @@ import { isDamage } from "../connection/open-reading.ts";
 import { run } from "../connection/run.ts";
 import { type ExportChoices, headerOf, toJson, toLine } from "./export-lines.ts";
 import { type ExportCounts, SECTIONS, type Section } from "./export-records.ts";
-import { OWNED, REFERENCES } from "./import-rows.ts";
+import { hasOwnHash, OWNED, REFERENCES } from "./import-rows.ts";
 
 /** What came out of a damaged pack: rows by kind of record. */
 export type Salvaged = {
@@ -187,7 +186,7 @@ function formOf(section: Section, columns: readonly string[]) {
     try {
       const members = columns.map((name) => [name, toJson(section, name, row[name] ?? null)]);
       const record = { record: section.record, ...Object.fromEntries(members) };
-      return schema.safeParse(record).success && isWhole(record) ? record : undefined;
+      return schema.safeParse(record).success && hasOwnHash(record) ? record : undefined;
     } catch {
       // Damaged JSON.
       return undefined;
@@ -212,10 +211,6 @@ function* pieces(
     return yield* pieces(rows, middle + 1, to);
   }
   yield* found;
-}
-
-function isWhole({ content, content_hash: hash }: Readonly<Record<string, unknown>>): boolean {
-  return typeof content !== "string" || hash === undefined || sha256Hex(content) === hash;
 }
 
 /** The last key of a table, else that of another one: each memory has an event and an operation. */
