@@ -1,5 +1,5 @@
 import { loadSqliteVec } from "../adapters/native/load-library.ts";
-import type { FittingOptions } from "../adapters/postgres/connection/open-fitting.ts";
+import type { FittingOptions } from "../adapters/postgres/connection/probe-server.ts";
 import type { Database } from "../adapters/postgres/connection/sql.ts";
 import type { PostgresStoreOptions } from "../adapters/postgres/open-store.ts";
 import type { PackLayout } from "../adapters/sqlite/connection/layout.ts";
@@ -52,7 +52,7 @@ export async function withDatabase<T>(
   given: Partial<FittingOptions>,
   use: (database: Database) => Promise<T>,
 ): Promise<T> {
-  const { openFitting } = await import("../adapters/postgres/connection/open-fitting.ts");
+  const { openFitting } = await import("../adapters/postgres/connection/probe-server.ts");
   const database = await openFitting({ ...connectionOptions(config), ...given });
   try {
     return await use(database);

@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import { codeOf } from "../adapters/sqlite/connection/failures.ts";
 import type { PackLayout } from "../adapters/sqlite/connection/layout.ts";
-import { isHiddenFor } from "../adapters/sqlite/copy/hidden-file.ts";
+import { isHiddenFor } from "../adapters/sqlite/copy/swap-files.ts";
 import { directorySettings, pathArgument } from "../config/path.ts";
 import type { Config, ConfigInput } from "../config/schema.ts";
 import {

@@ -13,7 +13,7 @@ import {
 import { IS_WINDOWS, PLATFORM } from "../adapters/native/system-files.ts";
 import { filesOf, mainPath } from "../adapters/sqlite/connection/layout.ts";
 import { setAsideOf } from "../adapters/sqlite/connection/own-log.ts";
-import { hiddenFilesOf } from "../adapters/sqlite/copy/hidden-file.ts";
+import { hiddenFilesOf } from "../adapters/sqlite/copy/swap-files.ts";
 import type { KeyBackup } from "../adapters/sqlite/schema/key-backup.ts";
 import { reachedHost } from "../app/models.ts";
 import {

@@ -13,7 +13,7 @@ import {
   hiddenBeside as hiddenName,
   type Purpose,
   removeLeftovers,
-} from "../adapters/sqlite/copy/hidden-file.ts";
+} from "../adapters/sqlite/copy/swap-files.ts";
 import { type Keyed, type NewKey, withNewKey } from "../app/new-key.ts";
 import { requirePlaceForNew } from "../app/pack-path.ts";
 import type { Config } from "../config/schema.ts";

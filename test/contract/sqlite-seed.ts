@@ -1,8 +1,8 @@
 import type { Database } from "bun:sqlite";
 import { writeNodes } from "../../src/adapters/sql/change.ts";
+import { ownerKey } from "../../src/adapters/sqlite/connection/ask.ts";
 import { openDatabase } from "../../src/adapters/sqlite/connection/open-database.ts";
 import { run as steps } from "../../src/adapters/sqlite/connection/run.ts";
-import { ownerKey } from "../../src/adapters/sqlite/write/owners.ts";
 import { MASTER_KEY, type SqlitePack, storeOptions } from "./sqlite-pack.ts";
 import type { StorePlace } from "./store-contract.ts";
 

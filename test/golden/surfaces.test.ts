@@ -5,8 +5,7 @@
 import { beforeAll, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { readSnapshot } from "../../src/adapters/sqlite/transfer/export.ts";
-import { exportLines } from "../../src/adapters/sqlite/transfer/export-lines.ts";
+import { exportLines, readSnapshot } from "../../src/adapters/sqlite/transfer/export-lines.ts";
 import { DEFAULT_SCORING } from "../../src/domain/scoring.ts";
 import { asUuid } from "../../src/lib/uuid.ts";
 import { createHttpApp } from "../../src/surface/http/app.ts";

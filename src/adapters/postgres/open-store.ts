@@ -7,14 +7,12 @@ import type { Clock } from "../../ports/system.ts";
 import { begunModel } from "../sql/rebuild.ts";
 import { requireManifest } from "../sql/settings.ts";
 import { openConnection } from "./connection/open-connection.ts";
-import type { FittingOptions } from "./connection/open-fitting.ts";
-import { probeServer } from "./connection/probe-server.ts";
+import { type FittingOptions, probeServer } from "./connection/probe-server.ts";
 import { hasWholeWall, setWall } from "./connection/row-security.ts";
 import { run } from "./connection/run.ts";
 import type { Database } from "./connection/sql.ts";
 import { createPostgresStore } from "./postgres-store.ts";
-import { migrate } from "./schema/migrate.ts";
-import { RESTORE, requireNamespace } from "./schema/namespace-identity.ts";
+import { migrate, RESTORE, requireNamespace } from "./schema/migrate.ts";
 import { requireWhole } from "./transfer/transfer-state.ts";
 
 export type PostgresStoreOptions = FittingOptions & {

@@ -6,11 +6,10 @@ import { sharedPasses } from "../../lib/pause.ts";
 import type { Activity, ChangeReads, Decide, StoreState } from "../../ports/store/graph.ts";
 import type { Store } from "../../ports/store/store.ts";
 import { bindAdmission } from "../sql/admission.ts";
-import { bindAudit } from "../sql/audit.ts";
+import { bindAudit, bindChanges } from "../sql/audit.ts";
 import { bindBlobs } from "../sql/blobs.ts";
 import { bindBrowse } from "../sql/browse.ts";
 import { addNodes, type ChangeHooks, change } from "../sql/change.ts";
-import { bindChanges } from "../sql/changes.ts";
 import { ACTIVE, ofOwner, Params } from "../sql/conditions.ts";
 import { bindEdges } from "../sql/edges.ts";
 import { bindErasures, type ErasureHooks, noteSettled, readUnsettled } from "../sql/erasure.ts";
@@ -31,9 +30,8 @@ import { accessOf, native, run } from "./connection/run.ts";
 import type { Database, Sql } from "./connection/sql.ts";
 import { type OwnerKey, ownerKey, ownerKeyOrNull } from "./owner-key.ts";
 import { handOver } from "./owners/move-owner.ts";
-import type { Parts, PostgresStoreParts } from "./parts.ts";
 import { createIndexRebuild } from "./rebuild/rebuild.ts";
-import { bindSearches } from "./search/bind.ts";
+import { bindSearches, type Parts, type PostgresStoreParts } from "./search/bind.ts";
 import { evict, HAS_DOCUMENT, HAS_VECTOR, indexWrites } from "./search/index-writes.ts";
 
 export function createPostgresStore(given: PostgresStoreParts): Store {

@@ -1,21 +1,37 @@
+import type { LifecycleState } from "../../domain/enums.ts";
 import { SvcError } from "../../domain/errors.ts";
-import { ALL_OWNERS } from "../../domain/owner.ts";
+import {
+  ALL_OWNERS,
+  OWNER_RENAMED,
+  OWNERS_JOINED,
+  type OwnerName,
+  ownerTarget,
+} from "../../domain/owner.ts";
 import { auditRecordForm } from "../../domain/records/audit.ts";
 import { rowWriter } from "../../domain/records/rows.ts";
 import type { PageForm } from "../../domain/search/pages.ts";
+import { asInstant } from "../../lib/instant.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type {
   AuditLog,
   AuditRecord,
   AuditRecordPage,
   AuditRecordsOnTarget,
+  ChangeLog,
   ChangePage,
+  LoggedChange,
   Page,
 } from "../../ports/store/records.ts";
 import { COLUMNS } from "./columns.ts";
 import { END_OF_TIME, FIRST_ID } from "./dialect.ts";
-import { readOwnerNames } from "./owner-names.ts";
-import { FROM_OPERATIONS, type OperationRow, toAuditRecord } from "./rows.ts";
+import {
+  FROM_OPERATIONS,
+  NODE_COLUMNS,
+  NODE_PAGE,
+  type NodeRow,
+  type OperationRow,
+  toAuditRecord,
+} from "./rows.ts";
 import * as sql from "./statement.ts";
 
 /** What was done, and by whom: append-only records, stored separately from their subjects. */
@@ -173,4 +189,94 @@ export function* writeAuditRecords(
   if (known === undefined) return;
   const message = `the operation ${known.id} is there already; nothing of this call was stored`;
   throw new SvcError("storage_failed", message);
+}
+
+type NameRow = {
+  readonly user_id: string;
+  readonly since: string | null;
+  readonly until: string | null;
+  /** Position in the log. */
+  readonly place: number;
+};
+
+const MOVES = `op_type IN ('${OWNER_RENAMED}', '${OWNERS_JOINED}')`;
+/** The index is by target; all owner targets are adjacent. */
+const [FIRST, END] = [ownerTarget(""), "owner;"];
+
+const NAMES = sql.statement(`WITH RECURSIVE moves AS MATERIALIZED (
+     SELECT key, substr(target_id, ${FIRST.length + 1}) AS before, payload::json ->> 'after' AS after, created_at
+     FROM operations WHERE target_id >= '${FIRST}' AND target_id < '${END}' AND ${MOVES}),
+   named (user_id, until, place) AS (
+     SELECT $1::text COLLATE "C", NULL::text COLLATE "C", 9223372036854775807
+     UNION SELECT moves.before, moves.created_at, moves.key FROM named JOIN moves ON moves.after = named.user_id AND moves.key < named.place)
+   SELECT named.user_id, named.until, named.place::float8 AS place,
+     (SELECT latest.created_at FROM moves latest WHERE latest.key = (SELECT max(moves.key) FROM moves
+        WHERE moves.before = named.user_id AND moves.key < named.place)) AS since
+   FROM named`);
+
+/**
+ * The former names of an owner, from the operations that moved everything from one name to another. They are in log order, which is more
+ * reliable than clocks.
+ */
+export function* readOwnerNames(userId: string): sql.Steps<readonly OwnerName[]> {
+  const rows = yield* sql.beyondWall(sql.all<NameRow>(NAMES, userId));
+  return rows
+    .sort((a, b) => b.place - a.place)
+    .map(({ user_id: name, since, until }) => ({
+      userId: name,
+      since: since === null ? undefined : asInstant(since),
+      until: until === null ? undefined : asInstant(until),
+    }));
+}
+
+type LoggedRow = Pick<LoggedChange, "place" | "at"> & {
+  readonly node: LoggedChange["nodeId"];
+  readonly was: LifecycleState | null;
+  readonly state: LifecycleState | null;
+} & (NodeRow | { readonly id: null });
+
+const CHANGE_PAGE: PageForm<LoggedRow, LoggedChange> = {
+  toItem: ({ place, node: nodeId, was, state, at, ...row }) => {
+    const node = row.id === null ? undefined : NODE_PAGE.toItem(row);
+    return { place, nodeId, was: was ?? undefined, state: state ?? undefined, at, node };
+  },
+  charsOf: (row) => (row.id === null ? 0 : NODE_PAGE.charsOf(row)),
+};
+
+const AFTER = sql.statement(
+  `SELECT c.key AS place, c.node, c.was, c.state, c.at, ${NODE_COLUMNS} FROM changes c
+     JOIN owners o ON o.owner = c.owner LEFT JOIN nodes n ON n.owner = c.owner AND n.id = c.node
+   WHERE c.owner = $1::bigint AND c.key > $2::integer ORDER BY c.key LIMIT $3`,
+);
+const NEWEST = sql.statement(
+  "SELECT coalesce(max(key), 0) AS newest FROM changes WHERE owner = $1::bigint",
+);
+
+/** Triggers write the log. */
+export function bindChanges({ read }: sql.Access): ChangeLog {
+  return { changesAfter: (wanted) => read(wanted.userId, () => readChangesAfter(wanted)) };
+}
+
+type Wanted = Parameters<ChangeLog["changesAfter"]>[0];
+type Found = Awaited<ReturnType<ChangeLog["changesAfter"]>>;
+
+function* readChangesAfter({ userId, after, limit }: Wanted): sql.Steps<Found> {
+  const owner = (yield* sql.ownerKey(userId)) ?? null;
+  const { newest } = (yield* sql.get<{ newest: number }>(NEWEST, owner)) ?? { newest: 0 };
+  const place = after ?? newest;
+  return { ...(yield* sql.page(CHANGE_PAGE, limit, AFTER, owner, place, limit + 1)), newest };
+}
+
+const JOINED = sql.statement(
+  `INSERT INTO changes (owner, key, node, was, state, at)
+   SELECT $2::bigint, row_number() OVER (ORDER BY n.key)
+       + (SELECT coalesce(max(c.key), 0) FROM changes c WHERE c.owner = $2::bigint), n.id, NULL, n.lifecycle_state, n.updated_at
+     FROM nodes n WHERE n.owner = $1::bigint`,
+);
+const FORGET = sql.statement("DELETE FROM changes WHERE owner = $1::bigint");
+
+/** Lists the memories of one owner as new ones of another, who is about to get them. Runs inside a write transaction of both. */
+export function* joinChanges(from: sql.OwnerKey, into: sql.OwnerKey): sql.Steps<void> {
+  yield* sql.run(JOINED, from, into);
+  yield* sql.run(FORGET, from);
 }

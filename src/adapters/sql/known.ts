@@ -11,7 +11,7 @@ import type { MemoryNode } from "../../domain/node.ts";
 import { compareUnits } from "../../lib/text.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { KnownLookup } from "../../ports/store/work.ts";
-import { readOwnerNames } from "./owner-names.ts";
+import { readOwnerNames } from "./audit.ts";
 import { fromNodes, type NodeRow, toNode } from "./rows.ts";
 import * as sql from "./statement.ts";
 

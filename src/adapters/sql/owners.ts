@@ -11,8 +11,7 @@ import {
 import { asInstant, type Instant } from "../../lib/instant.ts";
 import type { OwnerMove, OwnerRecord, Owners } from "../../ports/store/store.ts";
 import type { Clock } from "../../ports/system.ts";
-import { writeAuditRecords } from "./audit.ts";
-import { readOwnerNames } from "./owner-names.ts";
+import { readOwnerNames, writeAuditRecords } from "./audit.ts";
 import { addSetting, readSetting, writeSetting } from "./settings.ts";
 import * as sql from "./statement.ts";
 

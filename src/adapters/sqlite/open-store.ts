@@ -23,7 +23,7 @@ import {
 import { beginPackWith, type Cipher, isFilled, packKey } from "./connection/pack-files.ts";
 import { run } from "./connection/run.ts";
 import { writeEncryptionManifest } from "./copy/encryption-manifest.ts";
-import { removeLeftovers } from "./copy/hidden-file.ts";
+import { removeLeftovers } from "./copy/swap-files.ts";
 import { accessTo, lockable, type PackAccess } from "./pack-access.ts";
 import { createRewriter } from "./rewrite/rewrite-pages.ts";
 import { migrate, requireFormat, requireReadable } from "./schema/migrate.ts";

@@ -1,13 +1,12 @@
 import type { Database } from "bun:sqlite";
 import { SvcError } from "../../domain/errors.ts";
 import type { PackLock } from "../../ports/store/store.ts";
-import { waitForTurn } from "./connection/closing.ts";
 import { isBusy, toSvcError } from "./connection/failures.ts";
 import type { PackLayout } from "./connection/layout.ts";
 import { HeldNodes } from "./read/held-nodes.ts";
 import { remakeCodes } from "./vectors/codes.ts";
 import { ResidentVectors, type VectorLimits } from "./vectors/resident.ts";
-import type { LogKeeper } from "./write/log-keeper.ts";
+import { type LogKeeper, waitForTurn } from "./write/log-keeper.ts";
 import type { WriteQueue } from "./write/write-queue.ts";
 
 /** The open files of a pack. `write` runs its work in its own transaction. */

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { existsSync, linkSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
-import { hiddenBeside, type Purpose } from "../../../src/adapters/sqlite/copy/hidden-file.ts";
+import { hiddenBeside, type Purpose } from "../../../src/adapters/sqlite/copy/swap-files.ts";
 import { UNSAFE_FILE } from "../../../src/domain/errors.ts";
 import { put } from "../../contract/samples.ts";
 import { filePack } from "../../contract/sqlite-pack.ts";
@@ -16,7 +16,7 @@ test("copies of processes that were killed are removed at the next opening, thos
   const path = mainPath(pack.layout);
   await makePack(pack, 3);
   const purposes: readonly Purpose[] = ["compact", "rekey", "import", "migrate", "restore"];
-  const script = `const { hiddenBeside } = await import(${JSON.stringify(new URL("../../../src/adapters/sqlite/copy/hidden-file.ts", import.meta.url).pathname)});
+  const script = `const { hiddenBeside } = await import(${JSON.stringify(new URL("../../../src/adapters/sqlite/copy/swap-files.ts", import.meta.url).pathname)});
     for (const purpose of ${JSON.stringify(purposes)}) await Bun.write(hiddenBeside(${JSON.stringify(path)}, purpose), "forgotten");
     process.kill(process.pid, "SIGKILL");`;
   await Bun.spawn([process.execPath, "-e", script]).exited;

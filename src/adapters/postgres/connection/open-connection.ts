@@ -4,10 +4,10 @@ import { ALL_OWNERS, type AllOwners, isEverybody, type Owner } from "../../../do
 import { isList } from "../../sql/statement.ts";
 import { ownerKey, sortedKeys } from "../owner-key.ts";
 import { isConflict, isLost, isUnnamed, isUnreachable, toSvcError } from "./failures.ts";
+import { listText } from "./insert-many.ts";
 import { type Bound, CONNECT_LIMIT_MS, type Connection, Pool } from "./pool.ts";
 import { APPLICATION, SEE, visible } from "./row-security.ts";
 import type { Database, Sql, SqlValue, Statements, WriteSql } from "./sql.ts";
-import { listText } from "./values.ts";
 
 export type ConnectionOptions = {
   /** `postgres://user:password@host:port/database`. */

@@ -2,6 +2,7 @@ import { databasePlace } from "../../../domain/addresses.ts";
 import { SvcError } from "../../../domain/errors.ts";
 import { ALL_OWNERS } from "../../../domain/owner.ts";
 import { type ConnectionOptions, openConnection } from "./open-connection.ts";
+import type { Database } from "./sql.ts";
 
 /** How a connection to a database behaves. */
 export type ServerTraits = {
@@ -59,4 +60,18 @@ export async function probeServer(
 function noSettings(place: string): SvcError {
   const message = `${place}: a pooler before the server drops the settings of a connection, which choose the schema of a namespace. Nothing was changed; give the address of the server itself.`;
   return new SvcError("unsupported", message, { path: place });
+}
+
+export type FittingOptions = Omit<ConnectionOptions, "prepare" | "isWalled"> & {
+  /** Default: whether the connection is direct. */
+  readonly prepare?: boolean | undefined;
+};
+
+/**
+ * Opens a database with the right options for its server, with or without a pooler or row-level security.
+ * @throws SvcError storage_unavailable and any other error of opening a connection
+ */
+export async function openFitting(options: FittingOptions): Promise<Database> {
+  const { isDirect, isWalled } = await probeServer(options);
+  return openConnection({ ...options, prepare: options.prepare ?? isDirect, isWalled });
 }

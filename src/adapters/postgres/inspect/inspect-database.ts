@@ -8,7 +8,7 @@ import type { Sql } from "../connection/sql.ts";
 import { readTablesVersion } from "../schema/migrate.ts";
 import { readPartitions } from "../schema/partitions.ts";
 import { HAS_DOCUMENT, HAS_VECTOR } from "../search/index-writes.ts";
-import { HAS_TEXT, HAS_WORDS } from "../search/turns.ts";
+import { HAS_TEXT, HAS_WORDS } from "../search/word-changes.ts";
 
 /** The properties of a database, like those of a pack. */
 export type DatabaseInspection = StoreInspection & {

@@ -1,11 +1,11 @@
+import { joinChanges } from "../../sql/audit.ts";
 import { moveBlobs } from "../../sql/blobs.ts";
-import { joinChanges } from "../../sql/changes.ts";
 import { forgetWalkPlaces } from "../../sql/organizing.ts";
 import type { HandOver } from "../../sql/owners.ts";
 import { requireManifest } from "../../sql/settings.ts";
+import { readVector } from "../connection/insert-many.ts";
 import { native, run } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
-import { readVector } from "../connection/values.ts";
 import { type OwnerKey, ownerKey } from "../owner-key.ts";
 import { rewriteDocuments } from "../search/rewrite-documents.ts";
 import { putVectors } from "../search/write-vectors.ts";

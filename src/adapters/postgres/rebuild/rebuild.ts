@@ -22,14 +22,13 @@ import {
 import { FROM_NODES, type NodeRow, toNode } from "../../sql/rows.ts";
 import { requireModel, writeEmbedding } from "../../sql/settings.ts";
 import { timeOf } from "../../sql/work.ts";
-import { insertMany } from "../connection/insert-many.ts";
+import { insertMany, listText, writeVector } from "../connection/insert-many.ts";
 import { run, run as runSteps } from "../connection/run.ts";
 import type { Database, Sql } from "../connection/sql.ts";
-import { listText, writeVector } from "../connection/values.ts";
 import { type OwnerKey, ownerKey } from "../owner-key.ts";
-import type { Parts } from "../parts.ts";
+import type { Parts } from "../search/bind.ts";
 import { rewriteDocuments } from "../search/rewrite-documents.ts";
-import { HAS_TEXT } from "../search/turns.ts";
+import { HAS_TEXT } from "../search/word-changes.ts";
 import { asOwn, evictVectors, leanAll, putVectors } from "../search/write-vectors.ts";
 
 /** A node handed out under a number of this run: a key alone means nothing without its owner. */

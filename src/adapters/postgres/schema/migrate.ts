@@ -1,6 +1,11 @@
 import { ERASED_HASH } from "../../../domain/erasure.ts";
 import { developmentPack, SvcError } from "../../../domain/errors.ts";
-import { ALL_OWNERS, type NamespaceIdentity } from "../../../domain/owner.ts";
+import {
+  ALL_OWNERS,
+  type NamespaceIdentity,
+  requireIdentity,
+  workspaceDamaged,
+} from "../../../domain/owner.ts";
 import { PARTS_FROM } from "../../../domain/search/turns.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import { IS_TOLD } from "../../sql/audit.ts";
@@ -9,6 +14,7 @@ import { POSTGRES, sessionStart } from "../../sql/dialect.ts";
 import {
   type ManifestInput,
   readManifest,
+  readNamespace,
   readSetting,
   writeManifest,
   writeNamespace,
@@ -17,6 +23,7 @@ import {
 import { codeOf } from "../connection/failures.ts";
 import { run } from "../connection/run.ts";
 import type { Database, Sql } from "../connection/sql.ts";
+import { DATABASE_TABLES } from "../transfer/record-tables.ts";
 import { inPartitions, KEY, OWNER, readPartitions, TEXT } from "./partitions.ts";
 
 // Every key begins with the owner, so that the tables can be partitioned or distributed by it.
@@ -559,4 +566,28 @@ export async function requireVectors(sql: Sql, place: string): Promise<void> {
 function noTables(place: string): SvcError {
   const message = `${place}: has no tables yet; they are made when svc serve is started on it`;
   return new SvcError("not_found", message, { kind: "pack", id: place });
+}
+
+/** Advice for a workspace whose tables or registry are missing. */
+export const RESTORE = "restore the database from a backup";
+
+/** Checks that a schema has all tables, and belongs to the expected namespace. @throws SvcError namespace_mismatch, workspace_damaged */
+export async function requireNamespace(
+  sql: Sql,
+  place: string,
+  expected: NamespaceIdentity,
+): Promise<void> {
+  const rows = await sql.all<{ name: string }>(
+    `SELECT relname::text AS name FROM pg_class
+     WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')`,
+  );
+  const there = new Set(rows.map(({ name }) => name));
+  // Missing tables would be looked up in other schemas.
+  const lost = Object.keys(DATABASE_TABLES).find((name) => !there.has(name));
+  if (lost !== undefined)
+    throw workspaceDamaged(place, `lacks the table ${lost}`, { advice: RESTORE });
+  requireIdentity(await run(sql, readNamespace()), expected, {
+    place,
+    advice: "check that schemas or names were not exchanged",
+  });
 }

@@ -1,14 +1,15 @@
 import { ALL_OWNERS } from "../../../domain/owner.ts";
+import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import type { Store } from "../../../ports/store/store.ts";
+import type { Clock } from "../../../ports/system.ts";
 import { isOfModel, requireModel } from "../../sql/settings.ts";
+import type { Worker } from "../../sql/work.ts";
 import { run } from "../connection/run.ts";
-import type { Sql } from "../connection/sql.ts";
+import type { Database, Sql } from "../connection/sql.ts";
 import { ownerKey } from "../owner-key.ts";
-import type { Parts } from "../parts.ts";
-import { LengthsCache } from "./lengths-cache.ts";
 import { putParts, readTextsWithoutParts } from "./parts.ts";
 import { ResidentVectors, type VectorReads } from "./resident-vectors.ts";
-import { searchText } from "./search-text.ts";
+import { LengthsCache, searchText } from "./search-text.ts";
 import {
   keptEntries,
   nearNodes,
@@ -49,3 +50,15 @@ export function bindSearches({ database, embedding }: Parts) {
       searchText({ database, lengths }, { question, filter, k, others }),
   } satisfies Partial<Store<number>>;
 }
+
+export type PostgresStoreParts = {
+  readonly database: Database;
+  /** The model that the caller uses. */
+  readonly embedding: EmbeddingIdentity;
+  readonly clock: Clock;
+  /** The clock for leases. Absent: the server's. */
+  readonly leaseClock?: Clock | undefined;
+};
+
+/** Shared by all parts of a store. */
+export type Parts = PostgresStoreParts & { readonly worker: Worker };

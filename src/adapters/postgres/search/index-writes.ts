@@ -6,7 +6,7 @@ import { native } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
 import type { OwnerKey } from "../owner-key.ts";
 import { BLOCK_KEYS } from "./posting-blocks.ts";
-import { HAS_TEXT, HAS_WORDS } from "./turns.ts";
+import { HAS_TEXT, HAS_WORDS } from "./word-changes.ts";
 import { writeDocuments } from "./write-documents.ts";
 import { evictVectors, putVectors, type VectorEntry } from "./write-vectors.ts";
 

@@ -7,9 +7,9 @@ import { Params } from "../../sql/conditions.ts";
 import { POSTGRES } from "../../sql/dialect.ts";
 import { passes } from "../../sql/searches.ts";
 import { requireModel } from "../../sql/settings.ts";
+import { readVector, writeVector } from "../connection/insert-many.ts";
 import { run } from "../connection/run.ts";
 import type { Database, Sql } from "../connection/sql.ts";
-import { readVector, writeVector } from "../connection/values.ts";
 import { type OwnerKey, ownerKey } from "../owner-key.ts";
 
 /** Maximum memories of an owner whose vectors are all compared by the server. */

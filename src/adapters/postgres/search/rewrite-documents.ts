@@ -1,8 +1,7 @@
 import type { Sql } from "../connection/sql.ts";
 import type { OwnerKey } from "../owner-key.ts";
 import { BLOCK_KEYS, blockOf, lastOf, replaced, storedLength } from "./posting-blocks.ts";
-import { HAS_WORDS } from "./turns.ts";
-import { type Entries, entriesOf, wordDocuments } from "./word-changes.ts";
+import { type Entries, entriesOf, HAS_WORDS, wordDocuments } from "./word-changes.ts";
 import {
   appendEntries,
   putEntries,

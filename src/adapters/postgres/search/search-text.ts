@@ -19,7 +19,6 @@ import { isCandidate, passes } from "../../sql/searches.ts";
 import { snowball } from "../../stemming/stem.ts";
 import type { Database, Sql } from "../connection/sql.ts";
 import { type OwnerKey, ownerKey } from "../owner-key.ts";
-import type { LengthsCache } from "./lengths-cache.ts";
 import { type PostingBlock, readLengths, readPostings } from "./posting-blocks.ts";
 import { termOf } from "./terms.ts";
 
@@ -277,4 +276,43 @@ function bestOf(scores: Float64Array, count: number): readonly Hit<number>[] {
     least = best[count - 1]?.score ?? 0;
   }
   return best.sort(bestFirst).slice(0, count);
+}
+
+/** Maximum cached document lengths, over all owners. */
+const BUDGET = 4_000_000;
+/** Minimum documents for caching lengths: fewer are read just as fast. */
+const KEPT_FROM = 2048;
+
+type Kept = {
+  /** The version of the owner they belong to. */
+  readonly version: string;
+  readonly lengths: Int32Array;
+};
+
+/** The document lengths of the most recently active owners. */
+export class LengthsCache {
+  readonly #kept = new Map<OwnerKey, Kept>();
+  #size = 0;
+
+  of(owner: OwnerKey): Kept | undefined {
+    return this.#kept.get(owner);
+  }
+
+  keep(owner: OwnerKey, kept: Kept): void {
+    this.#remove(owner);
+    const { length } = kept.lengths;
+    if (length < KEPT_FROM || length > BUDGET) return;
+    this.#kept.set(owner, kept);
+    this.#size += length;
+    // A map iterates in insertion order.
+    for (const [other] of this.#kept) {
+      if (this.#size <= BUDGET) return;
+      this.#remove(other);
+    }
+  }
+
+  #remove(owner: OwnerKey): void {
+    this.#size -= this.#kept.get(owner)?.lengths.length ?? 0;
+    this.#kept.delete(owner);
+  }
 }

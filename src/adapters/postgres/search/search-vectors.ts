@@ -8,9 +8,9 @@ import { POSTGRES } from "../../sql/dialect.ts";
 import { readByName } from "../../sql/nodes.ts";
 import { ofKind, passes } from "../../sql/searches.ts";
 import { requireModel } from "../../sql/settings.ts";
+import { readVector, writeVector } from "../connection/insert-many.ts";
 import { accessOf, run } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
-import { readVector, writeVector } from "../connection/values.ts";
 import { ownerKey } from "../owner-key.ts";
 import { nearestParts, nearestPartsOf } from "./parts.ts";
 import {
@@ -19,7 +19,7 @@ import {
   type VectorReads,
   type VectorSearch,
 } from "./resident-vectors.ts";
-import { MAY_HAVE_WORDS } from "./turns.ts";
+import { MAY_HAVE_WORDS } from "./word-changes.ts";
 
 /** The nearest nodes by cosine, with the parts of long texts. @throws SvcError embedding_mismatch */
 export async function searchVectors(

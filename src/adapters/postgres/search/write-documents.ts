@@ -9,12 +9,15 @@ import {
   lengthIn,
   withLengths,
 } from "./posting-blocks.ts";
-import { HAS_WORDS, IS_OF_CONVERSATION, IS_TURN, windowsOf } from "./turns.ts";
 import {
   type Entries,
   entriesOf,
+  HAS_WORDS,
+  IS_OF_CONVERSATION,
+  IS_TURN,
   type Neighbour,
   type WordChange,
+  windowsOf,
   wordChanges,
 } from "./word-changes.ts";
 

@@ -4,9 +4,9 @@ import { LEAN_REACH, lean, surroundings } from "../../../domain/search/turns.ts"
 import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import { ACTIVE } from "../../sql/conditions.ts";
 import { requireManifest } from "../../sql/settings.ts";
+import { readVector, writeVector } from "../connection/insert-many.ts";
 import { run } from "../connection/run.ts";
 import type { Sql } from "../connection/sql.ts";
-import { readVector, writeVector } from "../connection/values.ts";
 import type { OwnerKey } from "../owner-key.ts";
 import {
   besides,
@@ -16,7 +16,7 @@ import {
   isOfSame,
   type Placed,
   windowsOf,
-} from "./turns.ts";
+} from "./word-changes.ts";
 
 /*
  * An owner's vectors. A memory keeps the vector of its own text. Searches compare a separate table of active memories: for a turn of a

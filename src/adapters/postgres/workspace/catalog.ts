@@ -11,8 +11,7 @@ import { sqlList } from "../../sql/dialect.ts";
 import { type ConnectionOptions, openConnection, quoted } from "../connection/open-connection.ts";
 import { probeServer } from "../connection/probe-server.ts";
 import type { Database, Sql } from "../connection/sql.ts";
-import { requireVectors } from "../schema/migrate.ts";
-import { RESTORE } from "../schema/namespace-identity.ts";
+import { RESTORE, requireVectors } from "../schema/migrate.ts";
 import { DATABASE_TABLES } from "../transfer/record-tables.ts";
 
 const CATALOG = "svc_workspace";

@@ -24,8 +24,7 @@ import {
 } from "../../crypt/keys.ts";
 import { openSqlite } from "../../native/load-library.ts";
 import { renameFile } from "../../native/system-files.ts";
-import { hiddenBeside, removeLeftovers } from "../copy/hidden-file.ts";
-import { publishFile } from "../copy/swap-files.ts";
+import { hiddenBeside, publishFile, removeLeftovers } from "../copy/swap-files.ts";
 import { APPLICATION_ID, PAGE_SIZE } from "../schema/schema.ts";
 import { codeOf, notAPack, readOnly, secondName } from "./failures.ts";
 import { requireSafeSidecars } from "./sidecars.ts";

@@ -5,7 +5,6 @@ import { dirname } from "node:path";
 import { SvcError } from "../../../domain/errors.ts";
 import { syncToDisk } from "../../native/system-files.ts";
 import { checkpoint, countRows } from "../connection/ask.ts";
-import { waitForTurn } from "../connection/closing.ts";
 import { openAlone, type WholePack } from "../connection/exclusive.ts";
 import { isBusy, requirePack, toSvcError } from "../connection/failures.ts";
 import { filesOf, mainPath, type PackLayout, schemasOf } from "../connection/layout.ts";
@@ -14,9 +13,10 @@ import { isWritable, readingMode } from "../connection/open-reading.ts";
 import { readMark, writeMark } from "../connection/own-log.ts";
 import type { OpenMode } from "../connection/pack-files.ts";
 import { requireReadable } from "../schema/migrate.ts";
+import { waitForTurn } from "../write/log-keeper.ts";
 import { requireSameShape } from "./compare.ts";
-import { createHidden } from "./hidden-file.ts";
 import { interruptible, requireFree } from "./rewrite-pack.ts";
+import { createHidden } from "./swap-files.ts";
 
 export type BackupInput = WholePack & {
   /** Where the copy is made: the same kind of pack, not existing yet. */

@@ -24,9 +24,8 @@ import {
   tablesOf,
 } from "./compare.ts";
 import { type CopyKey, copyFile, withCopyName } from "./copy-pack.ts";
-import { createHidden, discard, hiddenBeside, removeLeftovers } from "./hidden-file.ts";
 import { interruptible, requireFree, sizeOf, usedBytes, withCleanup } from "./rewrite-pack.ts";
-import { publishFile } from "./swap-files.ts";
+import { createHidden, discard, hiddenBeside, publishFile, removeLeftovers } from "./swap-files.ts";
 
 export type MigrateInput = WholePack & {
   readonly layout: Extract<PackLayout, { kind: "directory" }>;

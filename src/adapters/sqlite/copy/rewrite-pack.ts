@@ -15,10 +15,12 @@ import {
   createHidden,
   discard,
   hiddenBeside,
+  isSwapPending,
+  type Move,
   removeCompanions,
   removeLeftovers,
-} from "./hidden-file.ts";
-import { isSwapPending, type Move, swapFiles } from "./swap-files.ts";
+  swapFiles,
+} from "./swap-files.ts";
 
 /** Total sizes of all files of a pack. */
 export type Rewritten = { readonly bytesBefore: number; readonly bytesAfter: number };

@@ -6,13 +6,12 @@ import type { ErasureScan } from "../../../ports/store/events.ts";
 import { type ErasureHooks, noteSettled, readUnsettled } from "../../sql/erasure.ts";
 import { type PackReceiptRow, toStoredReceipt } from "../../sql/receipts.ts";
 import { run as runStep, statement, together } from "../../sql/statement.ts";
-import { ask } from "../connection/ask.ts";
+import { ask, userIdOf } from "../connection/ask.ts";
 import { type PackLayout, schemasOf } from "../connection/layout.ts";
 import { run } from "../connection/run.ts";
 import type { PackAccess } from "../pack-access.ts";
 import { erasing } from "../rewrite/rewrite-pages.ts";
 import { documentNumber } from "../write/lexical-index.ts";
-import { userIdOf } from "../write/owners.ts";
 
 const NODES = "SELECT count(*) AS n FROM json_each($2) i CROSS JOIN nodes n ON n.id = i.value";
 const VECTORS =

@@ -2,15 +2,14 @@ import type { Database } from "bun:sqlite";
 import { SvcError } from "../../../domain/errors.ts";
 import { fromPayload } from "../../../domain/search/turns.ts";
 import { asInstant } from "../../../lib/instant.ts";
+import { joinChanges } from "../../sql/audit.ts";
 import { moveBlobs } from "../../sql/blobs.ts";
-import { joinChanges } from "../../sql/changes.ts";
 import { forgetWalkPlaces } from "../../sql/organizing.ts";
 import type { HandOver } from "../../sql/owners.ts";
+import { advanceIndexSequence, ownerKey } from "../connection/ask.ts";
 import { native, run } from "../connection/run.ts";
 import { putVectors, removeVectors, type VectorEntry } from "../vectors/write-vectors.ts";
-import { advanceIndexSequence } from "../write/index-sequence.ts";
 import { mendDocuments, writeDocuments } from "../write/lexical-index.ts";
-import { ownerKey } from "../write/owners.ts";
 import { ACTIVE, HAS_TEXT } from "../write/turns.ts";
 
 /**

@@ -4,11 +4,11 @@ import type { Hit, NearNode, SearchIndex } from "../../../ports/store/search-ind
 import { Codes } from "../../native/codes.ts";
 import { loadKernel, type Slab } from "../../native/kernel.ts";
 import { readAnyKeyed } from "../../sql/nodes.ts";
+import { ownerKey } from "../connection/ask.ts";
 import { run } from "../connection/run.ts";
 import { likelyOf } from "../vectors/codes.ts";
 import { exactCosines } from "../vectors/exact.ts";
 import type { ResidentVectors } from "../vectors/resident.ts";
-import { ownerKey } from "../write/owners.ts";
 import { searchIndex } from "./search-vectors.ts";
 
 /** Rows examined for each near node wanted; that many more for each if a filter leaves too few. */

@@ -15,10 +15,9 @@ import {
 import { questionWords } from "../../../domain/stemmed-words.ts";
 import type { Hit, TextHit } from "../../../ports/store/search-index.ts";
 import { snowball } from "../../stemming/stem.ts";
-import { ask, countRows, hasRow, type Parameter } from "../connection/ask.ts";
+import { ask, countRows, hasRow, ownerKey, type Parameter } from "../connection/ask.ts";
 import { kernelOn } from "../connection/kernel-on.ts";
 import { documentNumber, KEY_MASK } from "../write/lexical-index.ts";
-import { ownerKey } from "../write/owners.ts";
 import { ACTIVE } from "../write/turns.ts";
 import { activeOf, allowedKeys, type Condition, candidateCondition } from "./filter-sql.ts";
 

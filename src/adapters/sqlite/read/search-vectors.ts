@@ -6,12 +6,11 @@ import type { Uuid } from "../../../lib/uuid.ts";
 import type { Hit, KeptEntry } from "../../../ports/store/search-index.ts";
 import { Codes, type Likely } from "../../native/codes.ts";
 import { loadKernel, type Slab } from "../../native/kernel.ts";
-import type { Parameter } from "../connection/ask.ts";
+import { ownerKey, type Parameter } from "../connection/ask.ts";
 import { likelyOf } from "../vectors/codes.ts";
 import { exactCosines } from "../vectors/exact.ts";
 import { nearestParts } from "../vectors/parts.ts";
 import type { ResidentVectors } from "../vectors/resident.ts";
-import { ownerKey } from "../write/owners.ts";
 import { HAS_WORDS } from "../write/turns.ts";
 import { activeOf, allowedKeys, type Condition, candidateCondition } from "./filter-sql.ts";
 

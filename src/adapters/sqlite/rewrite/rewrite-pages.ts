@@ -2,11 +2,10 @@ import type { Database } from "bun:sqlite";
 import { Worker } from "node:worker_threads";
 import { type ErrorCode, SvcError } from "../../../domain/errors.ts";
 import { cacheDir } from "../../native/cache-dir.ts";
-import { ask } from "../connection/ask.ts";
+import { advanceIndexSequence, ask } from "../connection/ask.ts";
 import { mainPath, type PackLayout, schemasOf } from "../connection/layout.ts";
 import { type Connecting, type DatabaseOptions, holdNames } from "../connection/open-database.ts";
 import type { NamedFile } from "../connection/pack-files.ts";
-import { advanceIndexSequence } from "../write/index-sequence.ts";
 import { workerUrl } from "./worker-url.ts";
 
 /** Bytes of a pack up to which rewriting its pages takes less time than starting a thread. */

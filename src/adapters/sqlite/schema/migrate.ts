@@ -7,10 +7,9 @@ import {
   readManifest,
   writeManifest,
 } from "../../sql/settings.ts";
-import { ask } from "../connection/ask.ts";
+import { ask, hasTable } from "../connection/ask.ts";
 import { mainPath, type PackLayout } from "../connection/layout.ts";
 import { run } from "../connection/run.ts";
-import { hasTable } from "./has-table.ts";
 import { FIRST_STEP, migrations, type PackPart } from "./schema.ts";
 
 /** Which of SQLite's files contains which part of a pack. */

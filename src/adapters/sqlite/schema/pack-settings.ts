@@ -1,6 +1,5 @@
 import type { Database } from "bun:sqlite";
-import { ask } from "../connection/ask.ts";
-import { hasTable } from "./has-table.ts";
+import { ask, hasTable } from "../connection/ask.ts";
 
 // Checked in every write: an existing table stays.
 const withTable = new WeakSet<Database>();

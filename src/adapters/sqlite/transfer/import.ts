@@ -8,16 +8,15 @@ import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import { missingBlobs } from "../../sql/blobs.ts";
 import { PENDING } from "../../sql/inspect.ts";
 import { writeNamespace } from "../../sql/settings.ts";
-import { hasRow } from "../connection/ask.ts";
+import { advanceIndexSequence, hasRow } from "../connection/ask.ts";
 import type { PackLayout } from "../connection/layout.ts";
 import { openDatabase, turnToLog } from "../connection/open-database.ts";
 import type { Connection } from "../connection/open-reading.ts";
 import { run } from "../connection/run.ts";
-import { findStale } from "../rebuild/staging.ts";
+import { findStale } from "../rebuild/rebuild.ts";
 import { migrate, tooNew } from "../schema/migrate.ts";
 import { writePackSetting } from "../schema/pack-settings.ts";
 import { LIST_CHANGES } from "../schema/tables.ts";
-import { advanceIndexSequence } from "../write/index-sequence.ts";
 import { rewriteDocuments } from "../write/lexical-index.ts";
 import {
   EXPORT_FORMAT,

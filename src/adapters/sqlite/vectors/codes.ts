@@ -1,8 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { Codes, emptyRows, type Likely, likelyAmong } from "../../native/codes.ts";
 import { type Centre, type Kernel, loadKernel, wordsOf } from "../../native/kernel.ts";
-import { ask, countRows, hasRow } from "../connection/ask.ts";
-import { hasTable } from "../schema/has-table.ts";
+import { ask, countRows, hasRow, hasTable } from "../connection/ask.ts";
 import { chunksOf, floatsOf, rowsOfChunk, vectorFileOf } from "./exact.ts";
 
 /**

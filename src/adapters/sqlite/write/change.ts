@@ -3,10 +3,10 @@ import { isEverybody, type Owner } from "../../../domain/owner.ts";
 import { sha256Hex } from "../../../lib/hashing.ts";
 import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import type { Entry, IndexWrites } from "../../sql/change.ts";
+import { advanceIndexSequence, ownerKeyOrAll } from "../connection/ask.ts";
 import { native } from "../connection/run.ts";
-import { mendVectors } from "../rebuild/staging.ts";
+import { mendVectors } from "../rebuild/rebuild.ts";
 import { evictVectors, putVectors, type VectorEntry } from "../vectors/write-vectors.ts";
-import { advanceIndexSequence } from "./index-sequence.ts";
 import {
   documentNumber,
   KEY_MASK,
@@ -14,7 +14,6 @@ import {
   removeDocuments,
   writeDocuments,
 } from "./lexical-index.ts";
-import { ownerKeyOrAll } from "./owners.ts";
 import { ACTIVE, HAS_TEXT, IS_EXTRACTED_ENTITY, readTurns } from "./turns.ts";
 
 /** Whether a node `n` lacks an entry in one of the indexes, as SQL. */

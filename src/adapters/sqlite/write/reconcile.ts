@@ -5,7 +5,7 @@ import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import { plannedNode, reopenJob } from "../../sql/jobs.ts";
 import { readManifest } from "../../sql/settings.ts";
 import { run } from "../connection/run.ts";
-import { mendVectors, replaceVectors } from "../rebuild/staging.ts";
+import { mendVectors, replaceVectors } from "../rebuild/rebuild.ts";
 import { IS_INCOMPLETE } from "./change.ts";
 import { mendDocuments } from "./lexical-index.ts";
 import { ACTIVE } from "./turns.ts";

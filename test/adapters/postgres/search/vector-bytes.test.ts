@@ -1,6 +1,9 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { readVector, writeVector } from "../../../../src/adapters/postgres/connection/values.ts";
+import {
+  readVector,
+  writeVector,
+} from "../../../../src/adapters/postgres/connection/insert-many.ts";
 import { leftOut } from "../../../left-out.ts";
 import { dropDatabase, makeDatabase, NO_POSTGRES, onServer } from "../../../postgres/databases.ts";
 
