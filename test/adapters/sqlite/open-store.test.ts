@@ -11,8 +11,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { FORMAT_VERSION } from "../../../src/adapters/sql/settings.ts";
 import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
-import { FORMAT_VERSION, migrations } from "../../../src/adapters/sqlite/schema/schema.ts";
+import { migrations } from "../../../src/adapters/sqlite/schema/schema.ts";
 import { ALL_OWNERS } from "../../../src/domain/owner.ts";
 import { asInstant } from "../../../src/lib/instant.ts";
 import { anAdmission, anEvent, at, put, unit } from "../../contract/samples.ts";

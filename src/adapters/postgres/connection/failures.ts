@@ -1,4 +1,4 @@
-import { SvcError } from "../../../domain/errors.ts";
+import { type ErrorCode, SvcError } from "../../../domain/errors.ts";
 import { UNNAMED } from "./row-security.ts";
 
 /** The server did not answer in time, although it cancels statements that take too long. */
@@ -65,45 +65,50 @@ const UNREACHABLE = /^(08\w{3}|25P03|57P0[1-5]|53300|ERR_POSTGRES_(IDLE|LIFETIME
  * @param place the database without credentials
  */
 export function toSvcError(error: unknown, place: string): unknown {
-  const data = { path: place };
-  const options = { cause: error };
+  const fail = (code: ErrorCode, message: string, reason?: string): SvcError => {
+    const data = reason === undefined ? { path: place } : { path: place, reason };
+    return new SvcError(code, `${place}: ${message}`, data, { cause: error });
+  };
   if (error instanceof NoAnswer) {
-    const message = `${place}: the database server gives no answer (for ${error.seconds} s). Try again when it runs.`;
-    return new SvcError("storage_unavailable", message, data, options);
+    const waited = `the database server gives no answer (for ${error.seconds} s)`;
+    return fail("storage_unavailable", `${waited}. Try again when it runs.`);
   }
   if (error instanceof PoolBusy) {
-    const message = `${place}: all connections (${error.connections}) were in use for too long; nothing of this operation was stored. Try again, or raise database_pool_size.`;
-    return new SvcError("storage_busy", message, data, options);
+    const busy = `all connections (${error.connections}) were in use for too long`;
+    return fail("storage_busy", `${busy}; ${UNSTORED}. Try again, or raise database_pool_size.`);
   }
   const code = codeOf(error);
   if (code === undefined) return error;
   if (isLost(error)) {
-    const message = `${place}: the database server cannot be reached (${code}). Try again when it runs.`;
-    return new SvcError("storage_unavailable", message, data, options);
+    const lost = `the database server cannot be reached (${code})`;
+    return fail("storage_unavailable", `${lost}. Try again when it runs.`);
   }
-  if (code === UNNAMED) {
-    const message = `${place}: row-level security was turned on meanwhile; nothing of this operation was stored. Try again.`;
-    return new SvcError("storage_unavailable", message, data, options);
-  }
-  if (CONFLICTS.has(code) || code === "57014") {
-    const message = `${place}: others are writing and did not finish in time; nothing of this operation was stored. Try again.`;
-    return new SvcError("storage_busy", message, data, options);
-  }
-  if (code === IN_USE) {
-    const message = `${place}: svc migrate fills this database; nothing of this operation was stored. Try again when it is done.`;
-    return new SvcError("storage_busy", message, data, options);
-  }
-  if (code === "53100") {
-    const message = `${place}: the server's disk is full; nothing of this operation was stored. Free some space and try again.`;
-    return new SvcError("disk_full", message, data, options);
-  }
-  if (code === "25006") {
-    const message = `${place}: is read-only, as a standby server is; nothing was changed. Give the address of the primary server.`;
-    return new SvcError("pack_read_only", message, data, options);
-  }
-  const message = `${place}: ${REASONS[code] ?? `a statement failed (${code})`}`;
-  return new SvcError("storage_failed", message, { ...data, reason: code }, options);
+  const known = CONFLICTS.has(code) ? KNOWN[CANCELLED] : KNOWN[code];
+  if (known !== undefined) return fail(...known);
+  return fail("storage_failed", REASONS[code] ?? `a statement failed (${code})`, code);
 }
+
+const UNSTORED = "nothing of this operation was stored";
+const CANCELLED = "57014";
+const KNOWN: Readonly<Record<string, readonly [ErrorCode, string]>> = {
+  [UNNAMED]: [
+    "storage_unavailable",
+    `row-level security was turned on meanwhile; ${UNSTORED}. Try again.`,
+  ],
+  [CANCELLED]: [
+    "storage_busy",
+    `others are writing and did not finish in time; ${UNSTORED}. Try again.`,
+  ],
+  [IN_USE]: [
+    "storage_busy",
+    `svc migrate fills this database; ${UNSTORED}. Try again when it is done.`,
+  ],
+  "53100": ["disk_full", `the server's disk is full; ${UNSTORED}. Free some space and try again.`],
+  "25006": [
+    "pack_read_only",
+    "is read-only, as a standby server is; nothing was changed. Give the address of the primary server.",
+  ],
+};
 
 const REASONS: Readonly<Record<string, string>> = {
   "28000": "the user is not known to the server. Check database_url.",

@@ -40,76 +40,63 @@ async function nextEvent(sql: Sql, owner: OwnerKey): Promise<number> {
   return row?.next ?? 1;
 }
 
+/** Tables whose rows keep their keys when an owner is renamed. */
+const RENAMED = [
+  ...["changes", "nodes", "edges", "vectors", "vector_staging"],
+  ...["lexical_documents", "lexical_postings"],
+];
+
 /** Moves memories with all their index data to an owner who has none. */
 async function renameMemories(sql: Sql, source: OwnerKey, target: OwnerKey): Promise<void> {
-  for (const table of ["lexical_documents", "lexical_postings"]) {
-    // Leftovers of earlier memories under this name.
+  // Leftovers of earlier memories under this name.
+  for (const table of ["lexical_documents", "lexical_postings"])
     await sql.run(`DELETE FROM ${table} WHERE owner = $1::bigint`, target);
-  }
-  const tables = [
-    "changes",
-    "nodes",
-    "edges",
-    "vectors",
-    "vector_staging",
-    "lexical_documents",
-    "lexical_postings",
-  ];
-  for (const table of tables) {
-    await sql.run(
-      `UPDATE ${table} SET owner = $2::bigint WHERE owner = $1::bigint`,
-      source,
-      target,
-    );
-  }
+  for (const table of RENAMED) await giveRows(sql, table, source, target);
   await sql.run(
     `UPDATE owners t SET next_key = s.next_key, lexical_documents = s.lexical_documents, lexical_words = s.lexical_words,
        version = greatest(t.version, s.version)
      FROM owners s WHERE t.owner = $2::bigint AND s.owner = $1::bigint`,
-    source,
-    target,
+    ...[source, target],
   );
-  await sql.run(
-    "UPDATE owners SET lexical_documents = 0, lexical_words = 0 WHERE owner = $1::bigint",
-    source,
-  );
+  await sql.run(`${FORGET_COUNTS} = $1::bigint`, source);
 }
 
-/** @param offset added to their keys, to follow those of the target */
+const FORGET_COUNTS = "UPDATE owners SET lexical_documents = 0, lexical_words = 0 WHERE owner";
+
+async function giveRows(sql: Sql, table: string, source: OwnerKey, target: OwnerKey) {
+  await sql.run(`UPDATE ${table} SET owner = $2::bigint WHERE owner = $1::bigint`, source, target);
+}
+
+/** @param moved source, target, and what is added to their keys, to follow those of the target */
 async function moveEvents(
   sql: Sql,
-  source: OwnerKey,
-  target: OwnerKey,
-  offset: number,
+  ...moved: readonly [source: OwnerKey, target: OwnerKey, offset: number]
 ): Promise<void> {
   await sql.run(
     "UPDATE events SET owner = $2::bigint, key = key + $3::integer WHERE owner = $1::bigint",
-    ...[source, target, offset],
+    ...moved,
   );
   await sql.run(
     `UPDATE owners t SET next_event = s.next_event + $3::integer
      FROM owners s WHERE t.owner = $2::bigint AND s.owner = $1::bigint`,
-    ...[source, target, offset],
+    ...moved,
   );
 }
 
 async function moveWork(
   sql: Sql,
-  source: OwnerKey,
-  target: OwnerKey,
-  offset: number,
+  ...moved: readonly [source: OwnerKey, target: OwnerKey, offset: number]
 ): Promise<void> {
   // A recurring job of both becomes one.
   await sql.run(
     `DELETE FROM work WHERE owner = $2::bigint AND subject = 0
        AND kind IN (SELECT kind FROM work WHERE owner = $1::bigint AND subject = 0)`,
-    source,
-    target,
+    ...moved.slice(0, 2),
   );
   await sql.run(
     `UPDATE work SET owner = $2::bigint, subject = CASE subject WHEN 0 THEN 0 ELSE subject + $3::integer END
      WHERE owner = $1::bigint`,
-    ...[source, target, offset],
+    ...moved,
   );
 }
 
@@ -149,7 +136,7 @@ async function joinMemories(sql: Sql, source: OwnerKey, target: OwnerKey): Promi
     target,
   );
   await sql.run("UPDATE nodes SET key = -key WHERE owner = $1::bigint", target);
-  await sql.run("UPDATE edges SET owner = $2::bigint WHERE owner = $1::bigint", source, target);
+  await giveRows(sql, "edges", source, target);
   await sql.run(
     `UPDATE owners SET next_key = 1 + (SELECT count(*)::integer FROM nodes WHERE owner = $1::bigint)
      WHERE owner = $1::bigint`,
@@ -166,11 +153,7 @@ async function forgetEntries(sql: Sql, source: OwnerKey, target: OwnerKey): Prom
   for (const table of ["vector_staging", "vector_parts", "lexical_documents", "lexical_postings"]) {
     await sql.run(`DELETE FROM ${table} WHERE owner IN ($1::bigint, $2::bigint)`, source, target);
   }
-  await sql.run(
-    `UPDATE owners SET lexical_documents = 0, lexical_words = 0 WHERE owner IN ($1::bigint, $2::bigint)`,
-    source,
-    target,
-  );
+  await sql.run(`${FORGET_COUNTS} IN ($1::bigint, $2::bigint)`, source, target);
 }
 
 /** @param hashes of the contents of memories from the other owner that have a vector, by id */

@@ -20,8 +20,6 @@ export type SchemaStep = {
 
 /** In each file's header, to distinguish a pack from any other SQLite file: "SVC1". */
 export const APPLICATION_ID = 0x53564331;
-/** Version of the pack format as a whole; packs with a higher one are rejected. */
-export const FORMAT_VERSION = 1;
 /** Page size in bytes, fixed when a file is created. */
 export const PAGE_SIZE = 8192;
 
