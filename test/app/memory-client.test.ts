@@ -14,6 +14,7 @@ import {
   SvcError,
   UnsupportedError,
 } from "../../src/domain/errors.ts";
+import { RAW_KEY } from "../contract/sqlite-pack.ts";
 
 let place = "";
 const clients: MemoryClient[] = [];
@@ -340,7 +341,7 @@ describe("errors", () => {
   });
 
   test("tell that an encrypted pack is open in this process already", () => {
-    const encryption = { encryption_enabled: true, encryption_key: "passphrase:correct horse" };
+    const encryption = { encryption_enabled: true, encryption_key: RAW_KEY };
     const client = open("sealed.pack", encryption);
     client.ingestFast({ content: "one", userId: "anna" });
     expect(raised(() => open("sealed.pack", encryption))).toBeInstanceOf(PackInUseError);
