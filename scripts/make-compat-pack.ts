@@ -38,7 +38,7 @@ const MEMORIES = [
 const OFF: ConfigInput = { encryption_enabled: false };
 const ON: ConfigInput = { encryption_enabled: true, encryption_key: COMPAT_KEY };
 
-const step = migrations("core", 1).at(-1)?.version ?? 0;
+const step = migrations("core").at(-1)?.version ?? 0;
 const folder = resolve(import.meta.dir, `../test/compat/packs/step${step}`);
 if (existsSync(join(folder, "content.json"))) {
   console.error(`${folder} holds packs already and stays as it is`);

@@ -6,7 +6,6 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { loadSqliteVec } from "../../src/adapters/native/load-library.ts";
 import { openSqliteStore } from "../../src/adapters/sqlite/open-store.ts";
 import { createSystemClock } from "../../src/adapters/system/system.ts";
 import { everythingOf } from "../../src/domain/candidate-filter.ts";
@@ -53,7 +52,6 @@ async function open(path: string, kind: Kind): Promise<Store> {
     synchronous: "full",
     writeQueueSize: 1000,
     busyTimeoutMs: 5000,
-    vecExtensionPath: loadSqliteVec(),
     encryptionKey: kind === "encrypted" ? KEY : undefined,
   });
 }

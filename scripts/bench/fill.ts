@@ -1,6 +1,5 @@
 import type { Inference } from "../../src/adapters/embedding/inference.ts";
 import { createLocalEmbedder } from "../../src/adapters/embedding/local-embedder.ts";
-import { loadSqliteVec } from "../../src/adapters/native/load-library.ts";
 import { openSqliteStore } from "../../src/adapters/sqlite/open-store.ts";
 import type { OpenPack } from "../../src/adapters/sqlite/sqlite-store.ts";
 import { createIdSource, createSystemClock } from "../../src/adapters/system/system.ts";
@@ -37,7 +36,6 @@ export async function openStore(pack: string): Promise<OpenPack> {
     synchronous: config.synchronous,
     writeQueueSize: config.write_queue_size,
     busyTimeoutMs: config.busy_timeout_ms,
-    vecExtensionPath: loadSqliteVec(),
   });
 }
 

@@ -1,10 +1,11 @@
 import { Database } from "bun:sqlite";
-import { closeSync, fdatasyncSync, openSync, writeSync } from "node:fs";
+import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { getLoadablePath } from "sqlite-vec";
 import { type Inference, loadInference } from "../../src/adapters/embedding/inference.ts";
 import { modelRoot } from "../../src/adapters/embedding/model-files.ts";
-import { loadSqliteVec } from "../../src/adapters/native/load-library.ts";
 import { openDatabase } from "../../src/adapters/sqlite/connection/open-database.ts";
+import { mixing, searchedKeys, searchedVectors } from "../../src/adapters/sqlite/vectors/exact.ts";
 import { DEFAULT_MODEL } from "../../src/domain/embedding-models.ts";
 import { questionTerms } from "../../src/domain/lexical-analysis.ts";
 
@@ -52,26 +53,53 @@ export type RawSearch = {
 
 const CANDIDATES = 50;
 
+/** The vectors of a pack once more, as sqlite-vec keeps them by default. The caller removes the file. */
+function makeRawVectors(database: Database, path: string): Database {
+  const raw = new Database(path, { create: true });
+  raw.loadExtension(getLoadablePath());
+  raw.run("PRAGMA journal_mode = OFF");
+  raw.run("PRAGMA synchronous = OFF");
+  raw.run(`PRAGMA mmap_size = ${2 ** 30}`);
+  const { dimension } = mixing(database);
+  raw.run(
+    `CREATE VIRTUAL TABLE vectors USING vec0 (node_key INTEGER PRIMARY KEY, embedding FLOAT[${dimension}] distance_metric=cosine)`,
+  );
+  const insert = raw.query("INSERT INTO vectors (node_key, embedding) VALUES (?, ?)");
+  const owners = database.query<{ owner: number }, []>("SELECT owner FROM owners").all();
+  raw.transaction(() => {
+    for (const { owner } of owners) {
+      const all = searchedKeys(database, owner);
+      for (const { keys, vectors } of searchedVectors(database, all, dimension)) {
+        for (const [index, key] of keys.entries()) {
+          insert.run(key, vectors.slice(index * dimension, (index + 1) * dimension));
+        }
+      }
+    }
+  })();
+  return raw;
+}
+
 function openReading(pack: string): Database {
   return openDatabase({
     layout: { kind: "file", path: pack },
     mode: "read-only",
     synchronous: "full",
     busyTimeoutMs: 5_000,
-    vecExtensionPath: loadSqliteVec(),
   });
 }
 
-/** Searches a pack's own tables through a connection of their own, with the page cache settings of the program. */
+/** Searches a pack's own words, and its vectors in a file of sqlite-vec, with the page cache settings of the program. */
 export function openRawSearch(pack: string): RawSearch {
   const database = openReading(pack);
+  const path = `${pack}.raw`;
+  rmSync(path, { force: true });
+  const raw = makeRawVectors(database, path);
   return {
     vector: (question) =>
-      timedQuery(
-        database,
-        "SELECT node_key, distance FROM vectors WHERE embedding MATCH ? AND k = ?",
-        [question, CANDIDATES],
-      ),
+      timedQuery(raw, "SELECT node_key, distance FROM vectors WHERE embedding MATCH ? AND k = ?", [
+        question,
+        CANDIDATES,
+      ]),
     text: (question) =>
       timedQuery(
         database,
@@ -84,7 +112,11 @@ export function openRawSearch(pack: string): RawSearch {
           CANDIDATES,
         ],
       ),
-    close: () => database.close(),
+    close: () => {
+      database.close();
+      raw.close();
+      rmSync(path, { force: true });
+    },
   };
 }
 
@@ -111,6 +143,7 @@ export type RawInserts = {
 };
 
 const ROWS_OF = ["nodes", "edges", "operations"] as const;
+const VECTOR_ROWS = "(SELECT node_key, owner, revision, hex(content_hash) AS hash FROM vectors)";
 
 /** The probe of what costs a pack its rows. @param dimension of the vectors, which are written as bytes */
 export function openRawInserts(pack: string, folder: string, dimension: number): RawInserts {
@@ -123,8 +156,8 @@ export function openRawInserts(pack: string, folder: string, dimension: number):
   const seen = new Map<string, number>();
   const newRows = (): Uint8Array[] => {
     const rows = ROWS_OF.flatMap((table) => rowsAbove(from, table, "key", seen));
-    const vectors = rowsAbove(from, "vector_metadata", "node_key", seen);
-    return [...rows, ...vectors, ...vectors.map(() => new Uint8Array(dimension * 4))];
+    const vectors = rowsAbove(from, VECTOR_ROWS, "node_key", seen);
+    return [...rows, ...vectors.map(() => new Uint8Array(dimension * 4))];
   };
   return {
     skip: () => void newRows(),

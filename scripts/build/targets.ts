@@ -1,12 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  lockedPackage,
-  MSVC_FILES,
-  type NpmPackage,
-  provideMsvcRuntime,
-  provideNpmPackage,
-} from "./fetch.ts";
+import { MSVC_FILES, type NpmPackage, provideMsvcRuntime, provideNpmPackage } from "./fetch.ts";
 import { KEPT, PREBUILT } from "./native/libraries.ts";
 import { sha256Of } from "./native/record.ts";
 
@@ -32,7 +26,6 @@ export type NativeFile = {
 };
 
 type Row = {
-  readonly vec: string;
   readonly ort: readonly string[];
   /** Folder of ONNX Runtime's package. */
   readonly ortFolder: string;
@@ -42,7 +35,6 @@ type Row = {
 
 const ROWS: Readonly<Record<Target, Row>> = {
   "linux-x64": {
-    vec: "vec0.so",
     ort: ["libonnxruntime.so.1"],
     ortFolder: "linux/x64",
     runtime: {
@@ -52,7 +44,6 @@ const ROWS: Readonly<Record<Target, Row>> = {
     },
   },
   "linux-arm64": {
-    vec: "vec0.so",
     ort: ["libonnxruntime.so.1"],
     ortFolder: "linux/arm64",
     runtime: {
@@ -62,7 +53,6 @@ const ROWS: Readonly<Record<Target, Row>> = {
     },
   },
   "darwin-arm64": {
-    vec: "vec0.dylib",
     ort: ["libonnxruntime.1.dylib"],
     ortFolder: "darwin/arm64",
     runtime: {
@@ -72,7 +62,6 @@ const ROWS: Readonly<Record<Target, Row>> = {
     },
   },
   "windows-x64": {
-    vec: "vec0.dll",
     ort: ["onnxruntime.dll"],
     ortFolder: "win32/x64",
     runtime: {
@@ -121,7 +110,6 @@ export async function nativeFiles(root: string, target: Target): Promise<readonl
   const group = `onnxruntime-${ortVersion}`;
   const files = [
     ...ownFiles(root, target),
-    await vecFile(root, target),
     ...ort.map((name) => ({
       key: `onnxruntime/${name}`,
       source: join(modules, "onnxruntime-node/bin/napi-v6", ortFolder, name),
@@ -136,19 +124,6 @@ export async function nativeFiles(root: string, target: Target): Promise<readonl
     }
   }
   return files;
-}
-
-async function vecFile(root: string, target: Target): Promise<NativeFile> {
-  const name = ROWS[target].vec;
-  const wanted = lockedPackage(root, `sqlite-vec-${target}`);
-  const installed = join(root, "node_modules", wanted.name);
-  const folder = existsSync(installed) ? installed : await provideNpmPackage(root, wanted);
-  return {
-    key: "sqlite-vec",
-    source: join(folder, name),
-    group: `sqlite-vec-${wanted.version}`,
-    name,
-  };
 }
 
 /** Microsoft's C++ libraries, beside the library that asks for them. */

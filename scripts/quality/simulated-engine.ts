@@ -4,7 +4,6 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createChronoDateReader } from "../../src/adapters/dates/chrono.ts";
 import { createLocalEmbedder } from "../../src/adapters/embedding/local-embedder.ts";
-import { loadSqliteVec } from "../../src/adapters/native/load-library.ts";
 import { openSqliteStore } from "../../src/adapters/sqlite/open-store.ts";
 import { pastIndexes } from "../../src/adapters/sqlite/past-index.ts";
 import { createCl100kTokenizer } from "../../src/adapters/tokens/cl100k.ts";
@@ -111,7 +110,6 @@ export async function openSimulated(
     synchronous: "normal",
     writeQueueSize: config.write_queue_size,
     busyTimeoutMs: config.busy_timeout_ms,
-    vecExtensionPath: loadSqliteVec(),
   });
   return createEngine({
     store,

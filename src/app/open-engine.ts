@@ -235,7 +235,7 @@ async function openConfiguredStore(
   if (database !== undefined) return await openDatabase(config, shared, readOnly === true);
   const layout = layoutOf(config);
   const isReadOnly = readOnly ?? isReadOnlyPack(layout);
-  const { vecExtensionPath, namespace } = opening(config);
+  const { namespace } = opening(config);
   const store = await (isReadOnly ? openReadOnlyStore : openSqliteStore)({
     ...shared,
     layout,
@@ -246,7 +246,6 @@ async function openConfiguredStore(
       exact: config.vector_exact_max,
     },
     busyTimeoutMs: config.busy_timeout_ms,
-    vecExtensionPath,
     encryptionKey: keyTextOf(config),
     namespace: namespace && { ...namespace, name: shared.namespaceName },
   });

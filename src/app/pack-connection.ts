@@ -1,4 +1,3 @@
-import { loadSqliteVec } from "../adapters/native/load-library.ts";
 import type { FittingOptions } from "../adapters/postgres/connection/probe-server.ts";
 import type { Database } from "../adapters/postgres/connection/sql.ts";
 import type { PostgresStoreOptions } from "../adapters/postgres/open-store.ts";
@@ -9,11 +8,9 @@ import { parseUuid } from "../lib/uuid.ts";
 import { keyTextOf, withCipher } from "./pack-key.ts";
 
 /** Shared by everything that opens the files of the configured pack. */
-export function opening(
-  config: Pick<Config, "namespace_id">,
-): Pick<Connection, "vecExtensionPath" | "namespace"> {
+export function opening(config: Pick<Config, "namespace_id">): Pick<Connection, "namespace"> {
   const id = parseUuid(config.namespace_id ?? "");
-  return { vecExtensionPath: loadSqliteVec(), namespace: id && { id } };
+  return { namespace: id && { id } };
 }
 
 /**

@@ -3,7 +3,6 @@ import { basename, dirname } from "node:path";
 import { readPackHeader, saltAt } from "../adapters/crypt/cipher.ts";
 import { isEncryptedHeader } from "../adapters/crypt/keys.ts";
 import { openKeyStore } from "../adapters/keystore/key-store.ts";
-import { loadSqliteVec } from "../adapters/native/load-library.ts";
 import { openReadOnlyStore } from "../adapters/sqlite/open-read-only.ts";
 import { createSystemClock } from "../adapters/system/system.ts";
 import { directoryLayout } from "../app/pack-path.ts";
@@ -32,7 +31,6 @@ export async function recallFrom(mainFile: string, request: RecallRequest): Prom
     synchronous: "normal",
     writeQueueSize: 1,
     busyTimeoutMs: BUSY_MS,
-    vecExtensionPath: loadSqliteVec(),
     encryptionKey: await keyOf(mainFile),
   });
   try {

@@ -1,5 +1,4 @@
 import type { Database } from "bun:sqlite";
-import { loadSqliteVec } from "../../src/adapters/native/load-library.ts";
 import type { PackLayout } from "../../src/adapters/sqlite/connection/layout.ts";
 import { openDatabase } from "../../src/adapters/sqlite/connection/open-database.ts";
 import { hashRows } from "../../src/adapters/sqlite/copy/compare.ts";
@@ -68,7 +67,6 @@ function openPack(layout: PackLayout, masterKey: Uint8Array | undefined): Databa
     mode: "read-write",
     synchronous: "normal",
     busyTimeoutMs: 1000,
-    vecExtensionPath: loadSqliteVec(),
     cipher: masterKey && { masterKey },
   });
 }

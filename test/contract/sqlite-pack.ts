@@ -1,7 +1,6 @@
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loadSqliteVec } from "../../src/adapters/native/load-library.ts";
 import type { PackLayout } from "../../src/adapters/sqlite/connection/layout.ts";
 import { openSqliteStore, type SqliteStoreOptions } from "../../src/adapters/sqlite/open-store.ts";
 import type { OpenPack } from "../../src/adapters/sqlite/sqlite-store.ts";
@@ -53,7 +52,6 @@ export function storeOptions(
     synchronous: "normal",
     writeQueueSize: 1000,
     busyTimeoutMs: 5000,
-    vecExtensionPath: loadSqliteVec(),
     encryptionKey: pack.encryptionKey,
     ...given,
   };

@@ -246,7 +246,10 @@ function describeRepeatedTexts(world: StoreWorld): void {
     const read = async (given: Partial<Parameters<Store["repeatedTexts"]>[0]> = {}) => {
       const asked = { userId: "ada", newerThan: 0, afterHash: "", limit: 9, ...given };
       const found = await store.repeatedTexts(asked);
-      return found.map(({ hash, keys }) => ({ hash, keys: [...keys].sort((a, b) => a - b) }));
+      return found.map(({ hash, keys }) => ({
+        hash: texts.map(sha256Hex).find((whole) => hash.length >= 32 && whole.startsWith(hash)),
+        keys: [...keys].sort((a, b) => a - b),
+      }));
     };
 
     expect(await read()).toEqual(all);

@@ -1,6 +1,5 @@
 /** A thread that adds ten notes to an encrypted pack, each in a transaction of its own, and then says so. */
 
-import { loadSqliteVec } from "../../src/adapters/native/load-library.ts";
 import { openDatabase } from "../../src/adapters/sqlite/connection/open-database.ts";
 
 declare const self: Worker;
@@ -11,7 +10,6 @@ self.onmessage = ({ data }: MessageEvent<{ path: string; key: Uint8Array }>) => 
     mode: "read-write",
     synchronous: "normal",
     busyTimeoutMs: 20_000,
-    vecExtensionPath: loadSqliteVec(),
     cipher: { masterKey: data.key },
   });
   const last = database.query<{ n: number }, []>("SELECT coalesce(max(id), 0) AS n FROM notes");

@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { loadSqliteVec } from "../../src/adapters/native/load-library.ts";
 import { openDatabase } from "../../src/adapters/sqlite/connection/open-database.ts";
 import type { Entry } from "./ledger.ts";
 
@@ -33,7 +32,7 @@ SELECT e.id, e.content,
   count(n.key) AS nodes, count(v.node_key) AS vectors, count(t.id) AS texts
 FROM events e
   LEFT JOIN nodes n ON n.evidence_refs ->> 0 = e.id
-  LEFT JOIN vector_metadata v ON v.node_key = n.key
+  LEFT JOIN vectors v ON v.node_key = n.key AND v.revision IS NOT NULL
   LEFT JOIN lexical_documents_docsize t ON t.id = (n.owner << 40) | n.key
 GROUP BY e.key`;
 
@@ -44,11 +43,12 @@ export function examine(pack: string, entries: readonly Entry[]): Examination {
     mode: "read-write",
     synchronous: "full",
     busyTimeoutMs: 1_000,
-    vecExtensionPath: loadSqliteVec(),
   });
   try {
     const rows = database.query<EventRow, []>(EVENTS).all();
-    const vectors = database.query<{ n: number }, []>("SELECT count(*) AS n FROM vectors").get();
+    const vectors = database
+      .query<{ n: number }, []>("SELECT count(*) AS n FROM vectors WHERE revision IS NOT NULL")
+      .get();
     const check = database.query<{ integrity_check: string }, []>("PRAGMA integrity_check").all();
     const indexed = rows.reduce((total, row) => total + row.vectors, 0);
     return {

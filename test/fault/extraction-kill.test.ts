@@ -9,7 +9,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { loadSqliteVec } from "../../src/adapters/native/load-library.ts";
 import { inspectPack, openToInspect } from "../../src/adapters/sqlite/read/inspect.ts";
 import type { MemoryEvent } from "../../src/domain/node.ts";
 import { ALL_OWNERS } from "../../src/domain/owner.ts";
@@ -85,7 +84,7 @@ type Standing = {
 
 /** Events by what there is of them: the state of their work, memories, edges, receipts of publication. */
 function standings(pack: SqlitePack): readonly Standing[] {
-  const reading = openToInspect({ layout: pack.layout, vecExtensionPath: loadSqliteVec() });
+  const reading = openToInspect({ layout: pack.layout });
   try {
     return reading.database
       .query<Standing, []>(
@@ -171,9 +170,7 @@ describe.each([
     expect(await done.countNodes(ALL_OWNERS)).toBe(3 * events.length + LANES.length);
     await done.close();
     const { layout } = pack;
-    expect(
-      inspectPack({ layout, checkIntegrity: true, vecExtensionPath: loadSqliteVec() }),
-    ).toMatchObject({
+    expect(inspectPack({ layout, checkIntegrity: true })).toMatchObject({
       ...{ damage: [], withoutVector: 0, withoutLexical: 0, pendingJobs: 0 },
       lexicalCount: events.length + LANES.length,
       vectorCount: 3 * events.length + LANES.length,

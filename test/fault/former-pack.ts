@@ -1,5 +1,4 @@
 import { createRandom, sentence } from "../../scripts/bench/sentences.ts";
-import { loadSqliteVec } from "../../src/adapters/native/load-library.ts";
 import { openDatabase } from "../../src/adapters/sqlite/connection/open-database.ts";
 import type { EmbeddingIdentity } from "../../src/ports/models.ts";
 import { at, put } from "../contract/samples.ts";
@@ -46,7 +45,6 @@ export function progressOf(path: string): Progress {
     mode: "read-write",
     synchronous: "normal",
     busyTimeoutMs: 5000,
-    vecExtensionPath: loadSqliteVec(),
   });
   try {
     return database.transaction(() => {
@@ -55,8 +53,7 @@ export function progressOf(path: string): Progress {
         .get();
       const models = database
         .query<{ model: string; n: number }, []>(
-          `SELECT embedding_model AS model, count(*) AS n
-           FROM vector_metadata JOIN vectors_rowids r ON r.rowid = node_key GROUP BY 1`,
+          "SELECT model, count(*) AS n FROM vector_model JOIN vectors ON revision IS NOT NULL GROUP BY 1",
         )
         .all();
       const manifest = database

@@ -7,7 +7,6 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { cleanEnvironment, svcCommand } from "../../scripts/bench/server.ts";
-import { loadSqliteVec } from "../../src/adapters/native/load-library.ts";
 import { inspectPack } from "../../src/adapters/sqlite/read/inspect.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import { answers, cipherOf, compact, makePack } from "../adapters/sqlite/whole-packs.ts";
@@ -83,8 +82,7 @@ function fresh(kind: keyof typeof models, name: string): SqlitePack {
 
 function damage(pack: SqlitePack, cipher = cipherOf(pack)): readonly string[] | undefined {
   const { layout } = pack;
-  const vecExtensionPath = loadSqliteVec();
-  return inspectPack({ layout, checkIntegrity: true, vecExtensionPath, cipher }).damage;
+  return inspectPack({ layout, checkIntegrity: true, cipher }).damage;
 }
 
 const hidden = (place: string): readonly string[] =>

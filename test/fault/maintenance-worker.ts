@@ -4,7 +4,6 @@
  * Arguments: hold, visit, compact, rekey or migrate; the pack as JSON; for rekey the new key, for migrate the new file.
  */
 import { writeSync } from "node:fs";
-import { loadSqliteVec } from "../../src/adapters/native/load-library.ts";
 import { freshKey } from "../../src/adapters/sqlite/copy/copy-pack.ts";
 import { migrateDirectory } from "../../src/adapters/sqlite/copy/migrate-directory.ts";
 import { rewritePack } from "../../src/adapters/sqlite/copy/rewrite-pack.ts";
@@ -42,7 +41,6 @@ async function rekey(): Promise<void> {
   await rewritePack({
     layout: pack.layout,
     cipher: cipherOf(pack),
-    vecExtensionPath: loadSqliteVec(),
     purpose: "rekey",
     keyFor: () => freshKey({ masterKey }),
   });
@@ -53,7 +51,6 @@ async function migrate(): Promise<void> {
   await migrateDirectory({
     layout: pack.layout,
     cipher: cipherOf(pack),
-    vecExtensionPath: loadSqliteVec(),
     destination: extra,
     destinationKey: freshKey(cipherOf(pack)),
     now: at(0),

@@ -212,28 +212,21 @@ describe("a caller who gives up", () => {
 });
 
 describe("an index that was lost", () => {
-  const CHUNKS = "vectors_vector_chunks00";
   const ERROR = { VECTOR: "backend_error" };
-  /** The vectors of a chunk: 16 of 64 numbers. */
-  const NOT_NUMBERS = new Uint8Array(new Float32Array(16 * 64).fill(Number.NaN).buffer);
+  /** A vector of 64 numbers of 32 bits. */
+  const NOT_NUMBERS = new Uint8Array(new Float32Array(64).fill(Number.NaN).buffer);
 
   test.each<{ name: string; sql: readonly string[]; failures: object; bytes?: Uint8Array }>([
     { name: "emptied", sql: ["DELETE FROM vectors"], failures: {} },
-    {
-      name: "emptied with their list",
-      sql: ["DELETE FROM vectors", "DELETE FROM vector_metadata"],
-      failures: {},
-    },
     { name: "dropped", sql: ["DROP TABLE vectors"], failures: ERROR },
     {
       name: "cut short",
-      sql: [`UPDATE ${CHUNKS} SET vectors = substr(vectors, 1, 100)`],
+      sql: ["UPDATE vectors SET embedding = substr(embedding, 1, 100)"],
       failures: ERROR,
     },
-    { name: "without their rows", sql: [`DELETE FROM ${CHUNKS}`], failures: ERROR },
     {
       name: "that are no numbers",
-      sql: [`UPDATE ${CHUNKS} SET vectors = ?`],
+      sql: ["UPDATE vectors SET embedding = ?"],
       bytes: NOT_NUMBERS,
       // Nothing tells that they were others before; they are like nothing that is asked.
       failures: {},
@@ -312,7 +305,6 @@ describe("an index that was lost", () => {
     const opened = await openWorld();
     const before = await ask(opened.engine, QUESTION);
     runRaw(opened.pack, "DELETE FROM vectors");
-    runRaw(opened.pack, "DELETE FROM vector_metadata");
     runRaw(opened.pack, "INSERT INTO lexical_documents (lexical_documents) VALUES ('delete-all')");
 
     const bare = await ask(opened.engine, QUESTION);
@@ -328,10 +320,8 @@ describe("an index that was lost", () => {
 
 describe("a pack with a damaged page", () => {
   const TABLES = [
-    { table: "vectors_vector_chunks00", named: "VECTOR" },
-    { table: "vectors_chunks", named: "VECTOR" },
-    { table: "vectors_rowids", named: "VECTOR" },
-    { table: "vector_metadata", named: "VECTOR" },
+    { table: "vectors", named: "VECTOR" },
+    { table: "vectors_by_owner", named: "VECTOR" },
     { table: "lexical_documents_data", named: "LEXICAL" },
     { table: "lexical_documents_idx", named: "LEXICAL" },
     { table: "lexical_documents_docsize", named: "LEXICAL" },

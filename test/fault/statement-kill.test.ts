@@ -98,7 +98,7 @@ const SCENARIOS: readonly Scenario[] = [
 
 const TABLES = [
   ...["owners", "events", "operations", "nodes", "edges", "node_evidence", "work", "receipts"],
-  ...["receipt_nodes", "memory_operations", "erasures", "blobs", "blob_uses", "vector_metadata"],
+  ...["receipt_nodes", "memory_operations", "erasures", "blobs", "blob_uses", "vectors"],
   "changes",
 ];
 /** Moments of the process and its name; all else is equal in each run. */

@@ -38,7 +38,7 @@ import {
 } from "./stores.ts";
 
 /** Tables of a pack that are made anew, or say what the files hold. */
-const LEFT_OUT = `pack_manifest vector_codes vector_staging vector_revision vector_parts memory_operations node_evidence changes
+const LEFT_OUT = `pack_manifest vector_codes vector_model vector_staging vector_revision vector_parts memory_operations node_evidence changes
   lexical_documents index_sequence vectors_sequence lexical_sequence schema_migrations erased_keys`;
 
 /** Every table of a pack, and what is copied of it. */
@@ -55,12 +55,7 @@ const PACK_TABLES: Readonly<Record<string, TableUse>> = {
   receipts: { kind: "receipt", own: ["key"] },
   receipt_nodes: { kind: "receipt_node", own: ["node", "receipt"] },
   pack_settings: { kind: "setting", own: [] },
-  vector_metadata: {
-    kind: "vector",
-    own: ["node_key", "embedding_model", "embedding_version", "created_at", "owner", "revision"],
-  },
-  vectors: { kind: "vector", own: ["node_key", "owner", "active"] },
-  vector_payloads: { kind: "vector", own: ["node_key", "previous", "next"] },
+  vectors: { kind: "vector", own: ["node_key", "owner", "revision", "previous", "next"] },
   ...Object.fromEntries(LEFT_OUT.split(/\s+/).map((table) => [table, { leftOut: table }])),
 };
 

@@ -2,7 +2,7 @@
 export type EmbeddedAsset = {
   /** Its path inside the executable, zstd-compressed: readable with `fs`, but not a real file to the operating system. */
   readonly asset: string;
-  /** Folder below the cache folder, for example `sqlite-vec-0.1.9`. May contain slashes. */
+  /** Folder below the cache folder, for example `onnxruntime-1.30.0`. May contain slashes. */
   readonly group: string;
   /** File name below the group. May contain slashes. */
   readonly name: string;

@@ -82,12 +82,12 @@ function* readNewestKey(userId: string): sql.Steps<number> {
 
 /** Texts by hash, stored with the vectors: no text is read. */
 const REPEATED_TEXTS = sql.statement(({ isOwnerInKeys }) => {
-  const [table, key, list] = isOwnerInKeys
-    ? ["vectors", "key", "json_agg"]
-    : ["vector_metadata", "node_key", "json_group_array"];
-  return `SELECT content_hash AS hash, ${list}(${key} ORDER BY ${key})::text AS keys FROM ${table}
-    WHERE owner = $1::bigint AND content_hash > $2 AND content_hash IN
-      (SELECT content_hash FROM ${table} WHERE owner = $1::bigint AND ${key} > $3)
+  const [key, list, hash, after] = isOwnerInKeys
+    ? ["key", "json_agg", "content_hash", "$2"]
+    : ["node_key", "json_group_array", "lower(hex(content_hash))", "unhex($2)"];
+  const ofOwner = "vectors WHERE owner = $1::bigint AND revision IS NOT NULL";
+  return `SELECT ${hash} AS hash, ${list}(${key} ORDER BY ${key})::text AS keys FROM ${ofOwner}
+    AND content_hash > ${after} AND content_hash IN (SELECT content_hash FROM ${ofOwner} AND ${key} > $3)
     GROUP BY content_hash HAVING count(*) > 1 ORDER BY content_hash LIMIT $4`;
 });
 

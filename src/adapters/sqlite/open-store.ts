@@ -28,7 +28,6 @@ import { accessTo, lockable, type PackAccess } from "./pack-access.ts";
 import { createRewriter } from "./rewrite/rewrite-pages.ts";
 import { migrate, requireFormat, requireReadable } from "./schema/migrate.ts";
 import { createSqliteStore, type OpenPack } from "./sqlite-store.ts";
-import { hasCodes, makeAllCodes } from "./vectors/codes.ts";
 import type { VectorLimits } from "./vectors/resident.ts";
 import { LogKeeper } from "./write/log-keeper.ts";
 import { reconcileIndexes } from "./write/reconcile.ts";
@@ -56,8 +55,6 @@ export type SqliteStoreOptions = {
   readonly vectorLimits?: VectorLimits | undefined;
   /** Milliseconds to wait for writers of other processes. */
   readonly busyTimeoutMs: number;
-  /** Absolute path of the sqlite-vec library. */
-  readonly vecExtensionPath: string;
   /**
    * Key text of an encrypted pack, in the forms of `parseKey`. A pack that is created with it is encrypted; an existing one is
    * opened with it or not at all.
@@ -234,11 +231,9 @@ async function openOn(
     requireReadable(writer, options.layout);
     const { namespace } = options;
     requireExpected(writer, options);
-    const hadCodes = hasCodes(writer);
     migrate(writer, options.layout, options, options.clock.now());
-    if (!hadCodes) makeAllCodes(writer);
     if (namespace !== undefined) run(writer, writeNamespace(namespace));
-    if (options.layout.kind === "directory") reconcileIndexes(writer, options.clock.now());
+    if (options.layout.kind === "directory") reconcileIndexes(writer);
   });
   log.begin();
   const reader = await patiently(options, () =>
@@ -280,7 +275,6 @@ function databaseOptions(
     mode: created ? "create" : "read-write",
     synchronous: options.synchronous,
     busyTimeoutMs: role === "writer" ? WRITER_BLOCK_MS : options.busyTimeoutMs,
-    vecExtensionPath: options.vecExtensionPath,
     cipher: options.cipher,
   };
 }

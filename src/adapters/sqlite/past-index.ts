@@ -15,7 +15,7 @@ import type {
   PastPage,
 } from "../../ports/store/search-index.ts";
 import type { Clock } from "../../ports/system.ts";
-import { loadInto, loadSqliteVec, openSqlite, SQLITE_VEC } from "../native/load-library.ts";
+import { openSqlite } from "../native/load-library.ts";
 import { writeEdge } from "../sql/edges.ts";
 import { ensureOwner } from "../sql/owners.ts";
 import { nodeValues } from "../sql/rows.ts";
@@ -55,14 +55,13 @@ async function createPastIndex(
     database.close();
   };
   try {
-    loadInto(database, { ...SQLITE_VEC, path: loadSqliteVec() });
     database.run("PRAGMA temp_store = MEMORY");
     kernelOn(database);
     const manifest = { softwareVersion: "", scoringVersion: "", embedding };
     migrate(database, LAYOUT, manifest, clock.now());
     for await (const page of pages) {
       await withWordsOf(page.nodes, snowball, async () =>
-        database.transaction(() => write(database, page, embedding, clock))(),
+        database.transaction(() => write(database, page))(),
       );
       shorten(database, page, wholes);
       // Yields in between.
@@ -118,17 +117,11 @@ function shorten(database: Database, { nodes }: PastPage, wholes: Map<Uuid, Whol
   }
 }
 
-function write(
-  database: Database,
-  { nodes, edges }: PastPage,
-  embedding: EmbeddingIdentity,
-  clock: Clock,
-): void {
+function write(database: Database, { nodes, edges }: PastPage): void {
   const insert = database.query<{ active: number }, (string | number | null)[]>(INSERT);
   const keep = database.query<unknown, [number, number, Uint8Array]>(
     "INSERT INTO vector_parts (node_key, owner, parts) VALUES (?, ?, ?)",
   );
-  const at = clock.now();
   const active = nodes.filter(({ node, key, parts }) => {
     const owner = Number(run(database, ensureOwner(node.userId)));
     citeEvents(database, owner, node);
@@ -137,9 +130,9 @@ function write(
     return isActive;
   });
   const entries = active.flatMap(({ key, vector, node }) =>
-    vector === undefined ? [] : [{ key, vector, contentHash: sha256Hex(node.content), at }],
+    vector === undefined ? [] : [{ key, vector, contentHash: sha256Hex(node.content) }],
   );
-  putVectors(database, entries, embedding);
+  putVectors(database, entries);
   writeDocuments(
     database,
     active.flatMap(({ key, hasWords }) => (hasWords ? [key] : [])),

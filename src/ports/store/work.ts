@@ -222,7 +222,7 @@ export type ExtractionQueue = {
 
 /** A text of several active memories. */
 export type RepeatedText<Key = NodeKey> = {
-  /** SHA-256 of the text. */
+  /** SHA-256 of the text, or its first half. */
   readonly hash: string;
   readonly keys: readonly Key[];
 };

@@ -9,7 +9,6 @@ import {
   readPackHeader,
   registerFileKey,
 } from "../../../src/adapters/crypt/cipher.ts";
-import { loadSqliteVec } from "../../../src/adapters/native/load-library.ts";
 import {
   type DatabaseOptions,
   openDatabase,
@@ -43,7 +42,6 @@ export function openPack(path: string, given: Partial<DatabaseOptions> = {}): Da
     mode: "read-write",
     synchronous: "normal",
     busyTimeoutMs: 5000,
-    vecExtensionPath: loadSqliteVec(),
     cipher: { masterKey: KEY },
     ...given,
   });
@@ -56,7 +54,7 @@ export function createPack(path: string, given: Partial<DatabaseOptions> = {}): 
   database.run("PRAGMA journal_mode = WAL");
   database.run("CREATE TABLE notes (id INTEGER PRIMARY KEY, body TEXT NOT NULL)");
   database.run("CREATE VIRTUAL TABLE words USING fts5 (body)");
-  database.run(`CREATE VIRTUAL TABLE points USING vec0 (place FLOAT[${DIMENSION}])`);
+  database.run("CREATE TABLE points (rowid INTEGER PRIMARY KEY, place BLOB NOT NULL)");
   return database;
 }
 
@@ -86,7 +84,7 @@ export function contents(database: Database): { rows: number; words: number; nea
   const count = (sql: string): number => database.query<{ n: number }, []>(sql).get()?.n ?? -1;
   const nearest = database
     .query<{ rowid: number }, [Float32Array]>(
-      "SELECT rowid FROM points WHERE place MATCH ? ORDER BY distance LIMIT 1",
+      "SELECT rowid FROM points ORDER BY svckernel_cosine(?, 0, place, NULL, NULL) DESC LIMIT 1",
     )
     .get(vector(7));
   return {

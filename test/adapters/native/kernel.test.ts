@@ -13,6 +13,7 @@ import {
   share,
   weightedFrequency,
 } from "../../../src/domain/search/bm25.ts";
+import { lean } from "../../../src/domain/search/turns.ts";
 import { compileDriver, whyNoSanitizers } from "./sanitized.ts";
 
 function kernel(): Kernel {
@@ -158,6 +159,74 @@ describe("rows of bytes", () => {
     expect(kernel().question(vectors.subarray(2, 4), mean)).toBeUndefined();
   });
 });
+
+describe("vectors that are searched", () => {
+  const halves = (dimension: number) =>
+    fc
+      .array(fc.float({ min: -2, max: 2, noNaN: true }), {
+        minLength: dimension,
+        maxLength: dimension,
+      })
+      .map((numbers) => new Float16Array(numbers));
+  const rows = fc.integer({ min: 1, max: 150 }).chain((dimension) =>
+    fc.record({
+      own: halves(dimension),
+      previous: fc.option(halves(dimension)),
+      next: fc.option(halves(dimension)),
+      question: halves(dimension),
+      weight: fc.double({ min: 0, max: 1, noNaN: true }),
+    }),
+  );
+
+  test("are the mixed ones to the last bit, with their cosines", () => {
+    const database = new Database(":memory:");
+    if (kernelOn(database) === undefined) throw new Error("the search library was not compiled");
+    const read = database.query<
+      { vectors: Uint8Array; score: number | null },
+      (number | Uint8Array | Float32Array | null)[]
+    >(
+      `SELECT svckernel_vectors(?1, ?2, ?3, ?4, ?5) AS vectors,
+         (SELECT svckernel_cosine(?6, ?2, ?3, ?4, ?5)) AS score`,
+    );
+    fc.assert(
+      fc.property(rows, ({ own, previous, next, question, weight }) => {
+        const beside = [previous, next].map((half) => half && new Float32Array(half));
+        const mixed = lean(
+          new Float32Array(own),
+          beside.map((vector) => vector ?? undefined),
+          weight,
+        );
+        const asked = new Float32Array(question);
+        const vectors = [own, previous, next].map(bytesOf);
+        const row = read.get(own.length, weight, ...vectors, asked);
+        expect(Buffer.from(row?.vectors ?? []).toHex()).toBe(Buffer.from(mixed.buffer).toHex());
+        // A zero vector is like nothing.
+        expect(row?.score).toBeCloseTo(cosine(asked, mixed) || 0, 6);
+      }),
+      { numRuns: 400, seed: 12 },
+    );
+    database.close();
+  });
+
+  test("of 32 bits are what is searched, and another dimension is an error", () => {
+    const database = new Database(":memory:");
+    kernelOn(database);
+    const own = new Float32Array([3, 4]);
+    const vectors = (dimension: number, own: Float32Array) =>
+      database
+        .query<{ vectors: Uint8Array }, [number, Float32Array]>(
+          "SELECT svckernel_vectors(?, 0.5, ?, x'0000', NULL) AS vectors",
+        )
+        .get(dimension, own)?.vectors;
+    expect(vectors(2, own)).toEqual(new Uint8Array(own.buffer));
+    expect(() => vectors(3, own)).toThrow("another dimension");
+    database.close();
+  });
+});
+
+function bytesOf(numbers: Float16Array | null): Uint8Array | null {
+  return numbers && new Uint8Array(numbers.buffer);
+}
 
 describe("a selection", () => {
   test("holds every row that its error lets be among the best, and none that cannot be", () => {

@@ -18,11 +18,10 @@ import type { EmbeddedAsset } from "../../../src/adapters/native/embedded.ts";
 import { unpack } from "../../../src/adapters/native/extract.ts";
 import {
   CRYPT_LIBRARY,
+  KERNEL_LIBRARY,
   keptLibraryPath,
   loadInto,
-  loadSqliteVec,
   ownLibraryPath,
-  SQLITE_VEC,
 } from "../../../src/adapters/native/load-library.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
 import { useFolders } from "../crypt/packs.ts";
@@ -103,12 +102,13 @@ test("a platform without the library is named", () => {
 });
 
 test("gives the absolute path of a library that SQLite loads", () => {
-  const path = loadSqliteVec();
+  const path = ownLibraryPath(KERNEL_LIBRARY);
   expect(isAbsolute(path)).toBe(true);
   const db = new Database(":memory:");
-  db.loadExtension(path, SQLITE_VEC.entry);
-  expect(db.query("select vec_distance_cosine('[1,0]', '[0,1]') as distance").get()).toEqual({
-    distance: 1,
+  db.loadExtension(path, KERNEL_LIBRARY.entry);
+  const [one, other] = [new Float32Array([1, 0]), new Float32Array([0, 1])];
+  expect(db.query("SELECT svckernel_cosine(?, 0, ?, NULL, NULL) AS it").get(one, other)).toEqual({
+    it: 0,
   });
   db.close();
 });

@@ -13,7 +13,6 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { loadSqliteVec } from "../../../src/adapters/native/load-library.ts";
 import { filesOf, mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
 import { pinPack } from "../../../src/adapters/sqlite/copy/backup-files.ts";
 import { inspectPack } from "../../../src/adapters/sqlite/read/inspect.ts";
@@ -64,8 +63,7 @@ async function backUp(
 
 function inspect(pack: SqlitePack) {
   const { layout } = pack;
-  const vecExtensionPath = loadSqliteVec();
-  return inspectPack({ layout, checkIntegrity: true, vecExtensionPath, cipher: cipherOf(pack) });
+  return inspectPack({ layout, checkIntegrity: true, cipher: cipherOf(pack) });
 }
 
 /** What another process reads: a descriptor that this one closes would drop SQLite's locks. */
@@ -139,11 +137,9 @@ describe.each([...BOTH_KINDS])("a backup of $name", ({ at }) => {
     const pack = at(folder);
     await makePack(pack, 5);
     const { layout } = pack;
-    const vecExtensionPath = loadSqliteVec();
     const pinned = await pinPack({
       layout,
       cipher: cipherOf(pack),
-      vecExtensionPath,
     });
     const other = writer(pack);
     try {

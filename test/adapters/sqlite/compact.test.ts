@@ -11,7 +11,6 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join, resolve } from "node:path";
-import { loadSqliteVec } from "../../../src/adapters/native/load-library.ts";
 import { processTag } from "../../../src/adapters/native/process-identity.ts";
 import { filesOf, mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
@@ -114,7 +113,6 @@ test("gives the room of deleted rows back", async () => {
     mode: "read-write",
     synchronous: "normal",
     busyTimeoutMs: 1000,
-    vecExtensionPath: loadSqliteVec(),
     cipher: cipherOf(pack),
   });
   database.run("CREATE TABLE ballast (x BLOB)");
@@ -140,7 +138,6 @@ describe.each([
       mode: "read-write",
       synchronous: "normal",
       busyTimeoutMs: 1000,
-      vecExtensionPath: loadSqliteVec(),
     });
     // The document of a memory whose text is nowhere else, so that the word is in the index alone.
     database.run(
@@ -215,7 +212,7 @@ describe("a pack that cannot be compacted", () => {
     const pack = isEncrypted === true ? encrypted(filePack(place)) : filePack(place);
     await makePack(pack, 5);
     const before = bytesBelow(place);
-    const input = { layout: pack.layout, cipher, vecExtensionPath: loadSqliteVec() };
+    const input = { layout: pack.layout, cipher };
     const call = rewritePack({ ...input, purpose: "compact", keyFor: () => freshKey(cipher) });
     expect(await failure(call)).toMatchObject({ code: "encryption_failed" });
     expect(bytesBelow(place)).toEqual(before);

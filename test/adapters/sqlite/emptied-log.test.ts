@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { cpSync, existsSync, mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { loadSqliteVec } from "../../../src/adapters/native/load-library.ts";
 import { filesOf } from "../../../src/adapters/sqlite/connection/layout.ts";
 import { inspectPack, openToInspect } from "../../../src/adapters/sqlite/read/inspect.ts";
 import { put } from "../../contract/samples.ts";
@@ -15,11 +14,9 @@ const SAMPLES = join(import.meta.dir, "../../contract/samples.ts");
 const { folder, open } = useFolders();
 
 function look(pack: SqlitePack, checkIntegrity = true) {
-  const vecExtensionPath = loadSqliteVec();
   return inspectPack({
     layout: pack.layout,
     checkIntegrity,
-    vecExtensionPath,
     cipher: cipherOf(pack),
   });
 }
@@ -67,8 +64,7 @@ describe.each([...BOTH_KINDS])("the log of $name", (kind) => {
     const pack = kind.at(folder());
     await makePack(pack, 3);
     const { layout } = pack;
-    const vecExtensionPath = loadSqliteVec();
-    const reading = openToInspect({ layout, vecExtensionPath, cipher: cipherOf(pack) });
+    const reading = openToInspect({ layout, cipher: cipherOf(pack) });
     const script = `const { openSqlitePack } = await import(${JSON.stringify(SAMPLE_PACKS)});
       const { anAdmission, anEvent } = await import(${JSON.stringify(SAMPLES)});
       const store = await openSqlitePack(${JSON.stringify(pack)});

@@ -1,7 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { loadSqliteVec } from "../../../src/adapters/native/load-library.ts";
 import { filesOf } from "../../../src/adapters/sqlite/connection/layout.ts";
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
 import { freshKey } from "../../../src/adapters/sqlite/copy/copy-pack.ts";
@@ -201,7 +200,6 @@ test("forgetting is kept by a directory pack that becomes one file", async () =>
   await migrateDirectory({
     layout: directory.layout,
     cipher: cipherOf(directory),
-    vecExtensionPath: loadSqliteVec(),
     destination,
     destinationKey: freshKey(undefined),
     now: at(0),

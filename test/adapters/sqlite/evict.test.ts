@@ -27,7 +27,9 @@ function rebuild(database: Database): void {
   database.transaction(() => {
     rewriteDocuments(database, 0, 1e6);
     // No turn leans towards these: every vector is written again.
-    database.run("UPDATE vector_payloads SET previous = -1, next = -1");
+    database.run(
+      "UPDATE vectors SET previous = -1, next = -1 WHERE node_key IN (SELECT key FROM nodes WHERE node_type = 'note' AND session_id IS NOT NULL)",
+    );
     leanAll(database);
   })();
 }

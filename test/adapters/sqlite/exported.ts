@@ -1,6 +1,5 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { loadSqliteVec } from "../../../src/adapters/native/load-library.ts";
 import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
 import type { Connection } from "../../../src/adapters/sqlite/connection/open-reading.ts";
@@ -36,7 +35,6 @@ export function connectionOf(pack: SqlitePack): Connection {
   return {
     synchronous: "normal",
     busyTimeoutMs: 1000,
-    vecExtensionPath: loadSqliteVec(),
     cipher: pack.encryptionKey === undefined ? undefined : { masterKey: MASTER_KEY },
   };
 }

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { loadSqliteVec } from "../../../src/adapters/native/load-library.ts";
 import { inspectPack } from "../../../src/adapters/sqlite/read/inspect.ts";
 import { loadConfig } from "../../../src/config/load.ts";
 import { checkExtraction } from "../../../src/doctor/checks.ts";
@@ -20,7 +19,7 @@ const VECTORS = [unit(1), unit(0, 1), unit(0, 0, 1)];
 
 function look(pack: SqlitePack) {
   return inspectPack({
-    ...{ layout: pack.layout, checkIntegrity: false, vecExtensionPath: loadSqliteVec() },
+    ...{ layout: pack.layout, checkIntegrity: false },
   });
 }
 

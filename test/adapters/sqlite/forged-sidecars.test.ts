@@ -14,7 +14,6 @@ import {
 } from "node:fs";
 import { basename, join } from "node:path";
 import { plainUri } from "../../../src/adapters/crypt/cipher.ts";
-import { loadSqliteVec } from "../../../src/adapters/native/load-library.ts";
 import { openForReading } from "../../../src/adapters/sqlite/connection/open-reading.ts";
 import { requireSafeSidecars } from "../../../src/adapters/sqlite/connection/sidecars.ts";
 import { finishSwap } from "../../../src/adapters/sqlite/copy/swap-files.ts";
@@ -120,7 +119,6 @@ describe.each([...KINDS])("beside an $kind pack in use", ({ kind, given }) => {
       {
         synchronous: "full",
         busyTimeoutMs: 1000,
-        vecExtensionPath: loadSqliteVec(),
         cipher: { masterKey: KEY },
         ...given,
       },

@@ -14,13 +14,12 @@ export function indexed(database: Database) {
       `SELECT doc & 0xffffffffff AS key, col, "offset", term FROM words ORDER BY 1, 2, 3`,
     ),
     sizes: rows("SELECT id & 0xffffffffff AS key, hex(sz) AS sz FROM lexical_documents_docsize"),
-    vectors: rows("SELECT node_key AS key, hex(embedding) AS bytes FROM vectors ORDER BY node_key"),
-    payloads: rows(
-      `SELECT node_key AS key, previous, next, hex(embedding) AS bytes FROM vector_payloads WHERE node_key IN (${active}) ORDER BY node_key`,
+    vectors: rows(
+      "SELECT node_key AS key, previous, next, hex(embedding) AS bytes FROM vectors WHERE revision IS NOT NULL ORDER BY node_key",
     ),
-    orphans: rows(`SELECT node_key FROM vector_metadata WHERE node_key NOT IN (${active})
-      UNION SELECT rowid FROM vectors_rowids WHERE rowid NOT IN (${active})
-      UNION SELECT node_key FROM vector_payloads WHERE node_key NOT IN (SELECT key FROM nodes)
+    orphans:
+      rows(`SELECT node_key FROM vectors WHERE revision IS NOT NULL AND node_key NOT IN (${active})
+      UNION SELECT node_key FROM vectors WHERE node_key NOT IN (SELECT key FROM nodes)
       UNION SELECT id & 0xffffffffff FROM lexical_documents_docsize WHERE (id & 0xffffffffff) NOT IN (${active})`),
   };
 }

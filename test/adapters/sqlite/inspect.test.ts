@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { cpSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { loadSqliteVec } from "../../../src/adapters/native/load-library.ts";
 import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
 import { inspectPack } from "../../../src/adapters/sqlite/read/inspect.ts";
@@ -27,7 +26,7 @@ import { bytesBelow, failure, useFolders } from "./folder.ts";
 const { folder, open } = useFolders();
 
 function look(pack: SqlitePack, checkIntegrity = false) {
-  return inspectPack({ layout: pack.layout, checkIntegrity, vecExtensionPath: loadSqliteVec() });
+  return inspectPack({ layout: pack.layout, checkIntegrity });
 }
 
 /** Does to a pack what no store does. */
@@ -118,12 +117,12 @@ describe.each([
     },
     {
       name: "the own vector of a turn that is gone",
-      sql: "DELETE FROM vector_payloads WHERE node_key = (SELECT min(key) FROM nodes)",
+      sql: "UPDATE vectors SET revision = NULL WHERE node_key = (SELECT min(key) FROM nodes)",
       found: { withoutVector: 1, withoutLexical: 0 },
     },
     {
       name: "a vector that names no owner",
-      sql: "UPDATE vector_metadata SET owner = 0 WHERE node_key = (SELECT min(key) FROM nodes)",
+      sql: "UPDATE vectors SET owner = 0 WHERE node_key = (SELECT min(key) FROM nodes)",
       found: { withoutVector: 1, withoutLexical: 0 },
     },
     {
@@ -158,7 +157,6 @@ describe.each([
         layout: pack.layout,
         checkIntegrity: true,
         isReceiptWhole,
-        vecExtensionPath: loadSqliteVec(),
       }).damagedReceipts;
     expect(damaged()).toEqual([]);
     expect(look(pack).damagedReceipts).toBeUndefined();

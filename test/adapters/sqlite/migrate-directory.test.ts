@@ -1,7 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { loadSqliteVec } from "../../../src/adapters/native/load-library.ts";
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
 import type { Cipher } from "../../../src/adapters/sqlite/connection/pack-files.ts";
 import { freshKey } from "../../../src/adapters/sqlite/copy/copy-pack.ts";
@@ -31,7 +30,6 @@ function migrate(
   return migrateDirectory({
     layout,
     cipher: cipherOf(pack),
-    vecExtensionPath: loadSqliteVec(),
     destination,
     destinationKey: freshKey(destinationCipher),
     now: at(0),
@@ -65,8 +63,7 @@ describe.each([...CASES])("a directory pack, $name", ({ from, cipher }) => {
     expect(readdirSync(join(destination, ".."))).toEqual(["new.pack"]);
     const layout = { kind: "file", path: destination } as const;
     const made = cipher === undefined ? { layout } : encrypted({ layout });
-    const vecExtensionPath = loadSqliteVec();
-    const report = inspectPack({ layout, checkIntegrity: true, vecExtensionPath, cipher });
+    const report = inspectPack({ layout, checkIntegrity: true, cipher });
     expect(report).toMatchObject({ damage: [], withoutVector: 0, withoutLexical: 0 });
     expect(await answers(made)).toEqual(wanted);
     const store = await open(made);
@@ -86,7 +83,6 @@ test("the log of the new file refuses changes as that of the directory does", as
     mode: "read-write",
     synchronous: "normal",
     busyTimeoutMs: 1000,
-    vecExtensionPath: loadSqliteVec(),
   });
   // One of those on operations lists the changes of memories.
   for (const [table, count] of [
@@ -143,7 +139,6 @@ describe("is refused without a trace", () => {
     const call = migrateDirectory({
       layout,
       cipher: wrong,
-      vecExtensionPath: loadSqliteVec(),
       destination: join(place, "new.pack"),
       destinationKey: freshKey(wrong),
       now: at(0),
@@ -173,11 +168,10 @@ test("index files that missed a commit are brought in step in the copy alone", a
     mode: "read-write",
     synchronous: "normal",
     busyTimeoutMs: 1000,
-    vecExtensionPath: loadSqliteVec(),
   });
   database.run("UPDATE index_sequence SET value = value + 1");
   database.run("DELETE FROM vectors WHERE node_key = 1");
-  database.run("DELETE FROM vector_metadata WHERE node_key = 1");
+  database.run("DELETE FROM vectors WHERE node_key = 1");
   database.close();
   const before = bytesBelow(place);
   const path = join(place, "new.pack");
@@ -186,7 +180,6 @@ test("index files that missed a commit are brought in step in the copy alone", a
   const report = inspectPack({
     layout: { kind: "file", path },
     checkIntegrity: true,
-    vecExtensionPath: loadSqliteVec(),
   });
   expect(report).toMatchObject({ pendingJobs: 1, damage: [] });
 });

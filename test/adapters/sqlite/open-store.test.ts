@@ -30,11 +30,11 @@ const LAYOUTS = [
 const PARTS = ["core", "lexical", "vectors"] as const;
 /** Every step that a new pack takes, in the order of the table that records them. */
 const STEPS = PARTS.flatMap((part) =>
-  migrations(part, 8).map(({ version, name }) => ({ part, version, name })),
+  migrations(part).map(({ version, name }) => ({ part, version, name })),
 );
 
 function newest(part: (typeof PARTS)[number]): number {
-  return Math.max(...migrations(part, 8).map(({ version }) => version));
+  return Math.max(...migrations(part).map(({ version }) => version));
 }
 
 /** A closed pack with one memory in it. */

@@ -143,9 +143,7 @@ describe.each(PLACES)("vectors in memory: $name", ({ packIn }) => {
     expect(scores()).toEqual([0.6, 0]);
 
     const remover = connect(pack);
-    for (const table of ["vectors", "vector_metadata"]) {
-      remover.query(`DELETE FROM ${table} WHERE node_key <> ?`).run(hit?.key ?? 0);
-    }
+    remover.query("DELETE FROM vectors WHERE node_key <> ?").run(hit?.key ?? 0);
     remover.close();
     expect(scores()).toEqual([0]);
     expect(scores()).toEqual(ask(database, { vector: unit(1), k: 9 }).map(({ score }) => score));
@@ -173,7 +171,8 @@ function keysWithCodes(database: Database): readonly number[] {
 }
 
 function vectorKeys(database: Database): readonly number[] {
-  const keys = "SELECT node_key AS key FROM vector_metadata WHERE owner = 1 ORDER BY node_key";
+  const keys =
+    "SELECT node_key AS key FROM vectors WHERE owner = 1 AND revision IS NOT NULL ORDER BY node_key";
   return database
     .query<{ key: number }, []>(keys)
     .all()
@@ -218,7 +217,7 @@ describe.each(PLACES)("codes of vectors: $name", ({ packIn }) => {
     // A new process reads them as they are in the pack, and all of them.
     residents[0] = new ResidentVectors({ exact: 0 });
     agree();
-    const kept = "SELECT count(*) AS n FROM vector_metadata WHERE owner = 1";
+    const kept = "SELECT count(*) AS n FROM vectors WHERE owner = 1 AND revision IS NOT NULL";
     expect(residents[0]?.vectorsOf(database, 1, 8)?.count).toBe(
       database.query<{ n: number }, []>(kept).get()?.n ?? -1,
     );
@@ -273,7 +272,7 @@ describe("codes that a build without codes has left behind", () => {
   test.each([
     [
       "a vector replaced",
-      "UPDATE vectors SET embedding = vec_f32('[0,1,0,0,0,0,0,0]') WHERE node_key = 7",
+      "UPDATE vectors SET embedding = (SELECT embedding FROM vectors WHERE node_key = 8) WHERE node_key = 7",
     ],
     ["a vector removed", "DELETE FROM vectors WHERE node_key = 7"],
   ])("are noticed, and made anew by a question: %s", async (_, statement) => {
@@ -285,14 +284,10 @@ describe("codes that a build without codes has left behind", () => {
     coded(database);
     database.transaction(() => {
       database.run(statement);
-      if (statement.startsWith("DELETE")) {
-        database.run("DELETE FROM vector_metadata WHERE node_key = 7");
-      } else {
-        database.run("UPDATE vector_revision SET value = value + 1");
-        database.run(
-          "UPDATE vector_metadata SET revision = (SELECT value FROM vector_revision) WHERE node_key = 7",
-        );
-      }
+      database.run("UPDATE vector_revision SET value = value + 1");
+      database.run(
+        "UPDATE vectors SET revision = (SELECT value FROM vector_revision) WHERE node_key = 7",
+      );
     })();
     const stale = codesIn(database);
     const store = await open(pack, { vectorLimits: { memory: 2 ** 20, exact: 100 } });
@@ -338,7 +333,7 @@ test("codes are those of the vectors after kill -9 of the process that writes th
     const codes = resident.vectorsOf(after, 1, 8);
     expect(codes).toBeInstanceOf(Codes);
     const vectors = after
-      .query<{ n: number }, []>("SELECT count(*) AS n FROM vector_metadata")
+      .query<{ n: number }, []>("SELECT count(*) AS n FROM vectors WHERE revision IS NOT NULL")
       .get();
     expect(codes?.count).toBe(vectors?.n ?? -1);
     for (const vector of [unit(1), unit(1, 3, 2, 1)]) {

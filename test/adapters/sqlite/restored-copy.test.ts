@@ -10,7 +10,6 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { loadSqliteVec } from "../../../src/adapters/native/load-library.ts";
 import { filesOf, mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
 import { backUpFiles } from "../../../src/adapters/sqlite/copy/backup-files.ts";
 import { inspectPack } from "../../../src/adapters/sqlite/read/inspect.ts";
@@ -27,7 +26,6 @@ const look = (pack: SqlitePack) =>
   inspectPack({
     layout: pack.layout,
     checkIntegrity: true,
-    vecExtensionPath: loadSqliteVec(),
     cipher: cipherOf(pack),
   });
 
@@ -36,7 +34,6 @@ function backUp(pack: SqlitePack, to: SqlitePack) {
     layout: pack.layout,
     target: to.layout,
     cipher: cipherOf(pack),
-    vecExtensionPath: loadSqliteVec(),
     signal: new AbortController().signal,
     onProgress: () => {},
   });

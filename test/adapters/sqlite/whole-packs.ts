@@ -1,4 +1,3 @@
-import { loadSqliteVec } from "../../../src/adapters/native/load-library.ts";
 import type { Cipher } from "../../../src/adapters/sqlite/connection/pack-files.ts";
 import { sameKey } from "../../../src/adapters/sqlite/copy/copy-pack.ts";
 import { type Rewritten, rewritePack } from "../../../src/adapters/sqlite/copy/rewrite-pack.ts";
@@ -76,7 +75,6 @@ export function compact(pack: SqlitePack, cipher = cipherOf(pack)): Promise<Rewr
   return rewritePack({
     layout: pack.layout,
     cipher,
-    vecExtensionPath: loadSqliteVec(),
     purpose: "compact",
     keyFor: (file) => sameKey(file, cipher),
   });

@@ -2,7 +2,6 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { loadSqliteVec } from "../../../src/adapters/native/load-library.ts";
 import { mainPath } from "../../../src/adapters/sqlite/connection/layout.ts";
 import { openDatabase } from "../../../src/adapters/sqlite/connection/open-database.ts";
 import { accessTo } from "../../../src/adapters/sqlite/pack-access.ts";
@@ -33,7 +32,6 @@ async function storeWithWriter(pack: SqlitePack): Promise<{ store: Store; writer
       mode: "read-write",
       synchronous: "normal",
       busyTimeoutMs: 1000,
-      vecExtensionPath: loadSqliteVec(),
     });
   const [writer, reader] = [connect(), connect()];
   const path = mainPath(pack.layout);

@@ -7,7 +7,7 @@ SQLITE_EXTENSION_INIT1
 #include <stddef.h>
 
 #include "rank.h"
-#include "vector_piece.h"
+#include "vectors.h"
 #include "words.h"
 
 SVC_EXPORT int sqlite3_svckernel_init(sqlite3 *db, char **error, const sqlite3_api_routines *api);
@@ -35,8 +35,11 @@ int sqlite3_svckernel_init(sqlite3 *db, char **error, const sqlite3_api_routines
    * parameter's value might have led to another order of reading, which takes ten times as long as most statements run.
    */
   int rc = sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_QPSG, 1, NULL);
+  const int flags = SQLITE_UTF8 | SQLITE_DIRECTONLY | SQLITE_DETERMINISTIC;
   if (rc == SQLITE_OK) rc = sqlite3_create_function_v2(
-      db, "svckernel_piece", 6, SQLITE_UTF8 | SQLITE_DIRECTONLY, NULL, sql_piece, NULL, NULL, NULL);
+      db, "svckernel_cosine", 5, flags, NULL, sql_cosine, NULL, NULL, NULL);
+  if (rc == SQLITE_OK) rc = sqlite3_create_function_v2(
+      db, "svckernel_vectors", 5, flags, NULL, NULL, sql_vectors_step, sql_vectors_final, NULL);
   Held *held = held_new();
   if (held == NULL) return SQLITE_NOMEM;
   /* What is held goes with the function that is made first, also when it cannot be made. */

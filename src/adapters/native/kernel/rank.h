@@ -13,6 +13,9 @@
 #define SVC_EXPORT __attribute__((visibility("default")))
 #endif
 
+/* Whether the processor has AVX2, POPCNT and F16C, on which all with AVX2 agree; only on x64. */
+int has_avx2(void);
+
 /*
  * Turns `count` vectors into rows of one byte a number: row[i] = (direction[i] - mean[i]) / scale, rounded. What all
  * directions have in common, `mean`, would take most of a byte's range. `errors` gets the length of what rounding took

@@ -244,13 +244,13 @@ __attribute__((target("avx2,popcnt"))) static void weigh_avx2(const uint64_t *si
  * By CPUID itself: __builtin_cpu_supports and target_clones choose nothing where the compiler brings no run-time part.
  * Registers of 512 bits were no faster: the rows come from memory.
  */
-static int has_avx2(void) {
-  enum { POPCNT = 1 << 23, OSXSAVE = 1 << 27, AVX2 = 1 << 5, XMM_AND_YMM = 6 };
+int has_avx2(void) {
+  enum { POPCNT = 1 << 23, OSXSAVE = 1 << 27, F16C = 1 << 29, AVX2 = 1 << 5, XMM_AND_YMM = 6 };
   unsigned int a = 0;
   unsigned int b = 0;
   unsigned int c = 0;
   unsigned int d = 0;
-  if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & OSXSAVE) || !(c & POPCNT)) return 0;
+  if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & OSXSAVE) || !(c & POPCNT) || !(c & F16C)) return 0;
   uint32_t kept = 0;
   uint32_t rest = 0;
   /* The registers that the operating system keeps for each thread. */

@@ -12,8 +12,6 @@ export type WholePack = Pick<DatabaseOptions, "namespace"> & {
   readonly layout: PackLayout;
   /** Of an encrypted pack. */
   readonly cipher?: Cipher | undefined;
-  /** Absolute path of the sqlite-vec library. */
-  readonly vecExtensionPath: string;
 };
 
 /** Long enough for `info` to finish reading, short enough for a person who forgot a running server. */

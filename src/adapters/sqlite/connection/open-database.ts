@@ -2,7 +2,7 @@ import { constants, Database } from "bun:sqlite";
 import { SvcError } from "../../../domain/errors.ts";
 import { type NamespaceIdentity, requireIdentity } from "../../../domain/owner.ts";
 import { loadCryptLibrary } from "../../crypt/cipher.ts";
-import { loadInto, openSqlite, SQLITE_VEC } from "../../native/load-library.ts";
+import { openSqlite } from "../../native/load-library.ts";
 import { readManifest, readNamespace } from "../../sql/settings.ts";
 import { finishSwap, isSwapPending } from "../copy/swap-files.ts";
 import { APPLICATION_ID, PAGE_SIZE } from "../schema/schema.ts";
@@ -30,8 +30,6 @@ export type DatabaseOptions = {
   readonly synchronous: "full" | "normal";
   /** Milliseconds that one statement waits for another writer. */
   readonly busyTimeoutMs: number;
-  /** Absolute path of the sqlite-vec library. */
-  readonly vecExtensionPath: string;
   /** If given, the pack is encrypted, or will be when it is created. Absent: it is unencrypted. */
   readonly cipher?: Cipher | undefined;
   /** The expected identity; a new pack has none yet. Absent: any. */
@@ -160,7 +158,6 @@ function setUp(
 ): void {
   const { layout, mode } = options;
   database.run(`PRAGMA busy_timeout = ${Math.trunc(options.busyTimeoutMs)}`);
-  loadInto(database, { ...SQLITE_VEC, path: options.vecExtensionPath });
   // Takes effect only if set before the first read of a file.
   if (options.isExclusive === true) database.run("PRAGMA locking_mode = EXCLUSIVE");
   if (mode === "create") prepareFile(database, "main");

@@ -126,8 +126,8 @@ function compareAndFinish(
   { database }: Pinned,
   input: BackupInput,
 ): Pick<BackedUp, "events" | "nodes"> {
-  const { layout, target, cipher, vecExtensionPath } = input;
-  const copy = openAlone({ layout: target, cipher, vecExtensionPath });
+  const { layout, target, cipher } = input;
+  const copy = openAlone({ layout: target, cipher });
   try {
     for (const schema of schemasOf(layout)) {
       requireSameShape({ database, schema }, { database: copy, schema }, mainPath(target));
@@ -193,16 +193,12 @@ export async function pinPack(options: WholePack): Promise<Pinned> {
   }
 }
 
-function open(
-  { layout, cipher, vecExtensionPath, namespace }: WholePack,
-  mode: OpenMode,
-): Database {
+function open({ layout, cipher, namespace }: WholePack, mode: OpenMode): Database {
   const database = openDatabase({
     layout,
     mode,
     synchronous: "full",
     busyTimeoutMs: BUSY_TIMEOUT_MS,
-    vecExtensionPath,
     cipher,
     namespace,
   });

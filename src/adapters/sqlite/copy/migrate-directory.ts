@@ -152,11 +152,11 @@ function mergeAll(database: Database): readonly Copied[] {
 /** Compares the copy with the original, then reconciles its indexes with its graph, as every opening does. */
 async function finishCopy(
   database: Database,
-  { destination, destinationKey, vecExtensionPath, now }: MigrateInput,
+  { destination, destinationKey }: MigrateInput,
   { hidden, copied }: { readonly hidden: string; readonly copied: readonly Copied[] },
 ): Promise<Counts> {
   const layout: PackLayout = { kind: "file", path: hidden };
-  const copy = openAlone({ layout, cipher: destinationKey?.cipher, vecExtensionPath });
+  const copy = openAlone({ layout, cipher: destinationKey?.cipher });
   try {
     turnToLog(copy, layout);
     requireReadable(copy, layout);
@@ -167,7 +167,7 @@ async function finishCopy(
     }
     copy
       .transaction(() => {
-        reconcileIndexes(copy, now, target.schema);
+        reconcileIndexes(copy);
         // It belongs to the folder's log; the new file has none.
         writeMark(copy, readMark(copy));
       })
@@ -189,7 +189,7 @@ function countAll(copy: Database, destination: string): Counts {
     nodes: countRows(copy, "nodes"),
     edges: countRows(copy, "edges"),
     events: countRows(copy, "events"),
-    vectors: countRows(copy, "vector_metadata"),
+    vectors: countRows(copy, "vectors WHERE revision IS NOT NULL"),
   };
 }
 

@@ -93,8 +93,7 @@ function makeCopy(database: Database, input: RewriteInput, { schema, file, path 
   createHidden(path);
   copyFile(database, schema, path, key);
   const layout = { kind: "file", path } as const;
-  const { vecExtensionPath } = input;
-  const copy = openAlone({ layout, cipher: key?.cipher, vecExtensionPath });
+  const copy = openAlone({ layout, cipher: key?.cipher });
   try {
     turnToLog(copy, layout);
     requireSameShape({ database, schema }, { database: copy, schema: "main" }, file);

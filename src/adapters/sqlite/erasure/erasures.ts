@@ -14,14 +14,12 @@ import { erasing } from "../rewrite/rewrite-pages.ts";
 import { documentNumber } from "../write/lexical-index.ts";
 
 const NODES = "SELECT count(*) AS n FROM json_each($2) i CROSS JOIN nodes n ON n.id = i.value";
-const VECTORS =
-  statement(`${NODES} WHERE EXISTS (SELECT 1 FROM vector_metadata v WHERE v.node_key = n.key)
-  OR EXISTS (SELECT 1 FROM vector_payloads v WHERE v.node_key = n.key)`);
+const VECTORS = statement(`${NODES} CROSS JOIN vectors v ON v.node_key = n.key`);
 const DOCUMENTS = statement(
   `${NODES} CROSS JOIN lexical_documents_docsize d ON d.id = ${documentNumber("n.owner", "n.key")}`,
 );
 const UNSTAGE = statement("DELETE FROM vector_staging WHERE node_key = ANY ($1::integer[])");
-const UNKEEP = statement("DELETE FROM vector_payloads WHERE node_key = ANY ($1::integer[])");
+const UNKEEP = statement("DELETE FROM vectors WHERE node_key = ANY ($1::integer[])");
 const NEWEST = statement(
   "UPDATE erased_keys SET newest = max(newest, coalesce((SELECT max(value) FROM json_each($1)), 0))",
 );

@@ -34,8 +34,6 @@ export type InspectOptions = Pick<DatabaseOptions, "namespace"> & {
   readonly checkIntegrity: boolean;
   /** Whether a receipt's body is intact; used by the integrity check. Default: always. */
   readonly isReceiptWhole?: ((body: Uint8Array) => boolean) | undefined;
-  /** Absolute path of the sqlite-vec library. */
-  readonly vecExtensionPath: string;
   /** Of an encrypted pack. */
   readonly cipher?: Cipher | undefined;
 };
@@ -66,12 +64,11 @@ export function inspectPack(options: InspectOptions): PackInspection {
  * @throws SvcError as `inspectPack`; SQLiteError from SQLite itself
  */
 export function openToInspect(
-  options: Pick<InspectOptions, "layout" | "vecExtensionPath" | "cipher" | "namespace">,
+  options: Pick<InspectOptions, "layout" | "cipher" | "namespace">,
 ): Reading {
   return openForReading(options.layout, {
     synchronous: "full",
     busyTimeoutMs: BUSY_TIMEOUT_MS,
-    vecExtensionPath: options.vecExtensionPath,
     cipher: options.cipher,
     namespace: options.namespace,
   });
@@ -101,7 +98,7 @@ function readAll(database: Database, options: InspectOptions): PackInspection {
     tableCount,
     tablesVersion: appliedVersion(database, "core"),
     keyBackup: readKeyBackup(database),
-    vectorCount: countRows(database, "vector_metadata"),
+    vectorCount: countRows(database, "vectors WHERE revision IS NOT NULL"),
     lexicalCount: countRows(database, "lexical_documents_docsize"),
     withoutVector: countMissing(database, HAS_TEXT, WHOLE_VECTORS),
     withoutLexical: countMissing(database, HAS_WORDS, WHOLE_DOCUMENTS),
@@ -111,9 +108,8 @@ function readAll(database: Database, options: InspectOptions): PackInspection {
 }
 
 /** Keys of the nodes with a complete vector. */
-const WHOLE_VECTORS = `SELECT m.node_key FROM vector_metadata m CROSS JOIN nodes n ON n.key = m.node_key AND n.owner = m.owner
-  WHERE m.node_key IN (SELECT rowid FROM vectors_rowids)
-    AND (n.node_type <> 'note' OR n.session_id IS NULL OR m.node_key IN (SELECT node_key FROM vector_payloads))`;
+const WHOLE_VECTORS = `SELECT v.node_key FROM vectors v CROSS JOIN nodes n ON n.key = v.node_key AND n.owner = v.owner
+  WHERE v.revision IS NOT NULL`;
 
 /** Keys of the nodes whose document has the right number. */
 const WHOLE_DOCUMENTS = `SELECT key FROM nodes

@@ -1,22 +1,20 @@
 import type { Database } from "bun:sqlite";
 import type { CandidateFilter } from "../../../domain/candidate-filter.ts";
 import { bestFirst } from "../../../domain/search/bm25.ts";
-import { fromPayload, nearestWithParts, withParts } from "../../../domain/search/turns.ts";
+import { nearestWithParts, withParts } from "../../../domain/search/turns.ts";
 import type { Uuid } from "../../../lib/uuid.ts";
 import type { Hit, KeptEntry } from "../../../ports/store/search-index.ts";
 import { Codes, type Likely } from "../../native/codes.ts";
 import { loadKernel, type Slab } from "../../native/kernel.ts";
-import { ownerKey, type Parameter } from "../connection/ask.ts";
+import { ownerKey } from "../connection/ask.ts";
 import { likelyOf } from "../vectors/codes.ts";
-import { exactCosines } from "../vectors/exact.ts";
+import { exactCosines, mixing, nearestOf, ownVector, searchedKeys } from "../vectors/exact.ts";
 import { nearestParts } from "../vectors/parts.ts";
 import type { ResidentVectors } from "../vectors/resident.ts";
 import { HAS_WORDS } from "../write/turns.ts";
 import { activeOf, allowedKeys, type Condition, candidateCondition } from "./filter-sql.ts";
 
-/** Maximum number of neighbours that sqlite-vec returns in one search. */
-const NEAREST_MAX = 4096;
-/** Maximum number of vectors compared one by one; for more, the index narrows its own search. */
+/** Maximum number of vectors compared one by one; for more, all that pass are read. */
 const LOOKED_AT_MAX = 10_000;
 /** Minimum growth of each further round. */
 const WIDER = 4;
@@ -31,7 +29,7 @@ type Search = {
 
 /**
  * The nearest nodes by cosine, the same with and without the vectors in memory. Runs inside a read transaction.
- * @param resident vectors in memory; absent: the index is used
+ * @param resident vectors in memory; absent: all are read
  */
 export function searchVectors(
   database: Database,
@@ -73,32 +71,20 @@ export function ownVectors(
 ): ReadonlyMap<number, Float32Array> {
   const owner = ownerKey(database, userId);
   if (owner === undefined || keys.length === 0) return new Map();
-  type Row = {
-    readonly key: number;
-    readonly indexed: Uint8Array;
-    readonly own: Uint8Array | null;
-  };
   const rows = database
-    .query<Row, [string, number]>(
-      `SELECT k.value AS key, v.embedding AS indexed, p.embedding AS own
-       FROM json_each(?) k CROSS JOIN vector_metadata m ON m.node_key = k.value AND m.owner = ?
-         CROSS JOIN vectors v ON v.node_key = k.value
-         LEFT JOIN vector_payloads p ON p.node_key = k.value`,
+    .query<{ key: number; embedding: Uint8Array }, [string, number]>(
+      `SELECT k.value AS key, v.embedding FROM json_each(?) k CROSS JOIN vectors v ON v.node_key = k.value
+       WHERE v.owner = ? AND v.revision IS NOT NULL`,
     )
     .all(JSON.stringify(keys), owner);
-  return new Map(
-    rows.map(({ key, indexed, own }) => [
-      key,
-      own === null ? new Float32Array(indexed.slice().buffer) : fromPayload(own),
-    ]),
-  );
+  const { dimension } = mixing(database);
+  return new Map(rows.map(({ key, embedding }) => [key, ownVector(embedding, dimension)]));
 }
 
 type KeptRow = {
   readonly id: Uuid;
   readonly key: number;
-  readonly indexed: Uint8Array | null;
-  readonly own: Uint8Array | null;
+  readonly embedding: Uint8Array | null;
   readonly parts: Uint8Array | null;
   readonly has_words: number;
 };
@@ -113,28 +99,24 @@ export function keptEntries(
   if (owner === undefined || ids.length === 0) return new Map();
   const rows = database
     .query<KeptRow, [string, number]>(
-      `SELECT n.id, n.key, v.embedding AS indexed, p.embedding AS own, b.parts,
+      `SELECT n.id, n.key, v.embedding, b.parts,
          (SELECT ${HAS_WORDS} FROM nodes WHERE key = n.key) AS has_words
        FROM json_each(?) i CROSS JOIN nodes n ON n.id = i.value AND n.owner = ?
-         LEFT JOIN vector_payloads p ON p.node_key = n.key LEFT JOIN vector_parts b ON b.node_key = n.key
-         LEFT JOIN vectors v ON v.node_key = n.key`,
+         LEFT JOIN vectors v ON v.node_key = n.key LEFT JOIN vector_parts b ON b.node_key = n.key`,
     )
     .all(JSON.stringify(ids), owner);
+  const { dimension } = mixing(database);
   return new Map(
-    rows.map(({ id, key, indexed, own, parts, has_words: hasWords }) => [
+    rows.map(({ id, key, embedding, parts, has_words: hasWords }) => [
       id,
       {
         key,
-        vector: own === null ? floatsOf(indexed) : fromPayload(own),
+        vector: embedding === null ? undefined : ownVector(embedding, dimension),
         parts: parts ?? undefined,
         hasWords: hasWords === 1,
       },
     ]),
   );
-}
-
-function floatsOf(bytes: Uint8Array | null): Float32Array | undefined {
-  return bytes === null ? undefined : new Float32Array(bytes.slice().buffer);
 }
 
 /**
@@ -155,7 +137,7 @@ function searchHeld(
     if (found === undefined || found.gone.length === 0) return found?.hits;
     // Other rows move into the places of removed ones, so previous results are invalid.
     held.remove(found.gone);
-    if (looks > 1) held.keepOnly(keysOf(database, search.owner));
+    if (looks > 1) held.keepOnly(new Set(searchedKeys(database, search.owner)));
   }
 }
 
@@ -276,39 +258,24 @@ function withoutVector(
   return database
     .query<{ key: number }, [string, number]>(
       `SELECT k.value AS key FROM json_each(?) k
-       WHERE NOT EXISTS (SELECT 1 FROM vector_metadata WHERE node_key = k.value AND owner = ?)`,
+       WHERE NOT EXISTS (SELECT 1 FROM vectors WHERE node_key = k.value AND owner = ? AND revision IS NOT NULL)`,
     )
     .all(JSON.stringify(keys), owner)
     .map(({ key }) => key);
 }
 
-/** All nodes of an owner that have a vector in the pack. */
-function keysOf(database: Database, owner: number): ReadonlySet<number> {
-  const rows = database
-    .query<{ key: number }, [number]>("SELECT node_key AS key FROM vector_metadata WHERE owner = ?")
-    .all(owner);
-  return new Set(rows.map(({ key }) => key));
-}
-
-/** Searches the index, which is partitioned by owner; further filters narrow the search by key. */
+/** Reads all of an owner's vectors that pass. */
 export function searchIndex(
   database: Database,
   { vector, owner, narrowed, k }: Search,
 ): Hit<number>[] {
-  const active = activeOf(owner);
-  const within =
-    narrowed === undefined
-      ? ""
-      : `AND node_key IN (SELECT n.key FROM nodes n WHERE ${active.sql} AND ${narrowed.sql})`;
-  const parameters = narrowed === undefined ? [] : [...active.parameters, ...narrowed.parameters];
-  const nearest = database.query<Hit<number>, (Parameter | Float32Array)[]>(
-    `SELECT node_key AS key, 1.0 - distance AS score FROM vectors
-     WHERE embedding MATCH ? AND k = ? AND owner = ? AND active = 1 ${within}`,
-  );
-  // Which of several equal vectors come last is arbitrary: widen the search until all are included.
-  for (let width = Math.min(k + 1, NEAREST_MAX); ; width = Math.min(width * 8, NEAREST_MAX)) {
-    const hits = nearest.all(vector, width, owner, ...parameters).sort(bestFirst);
-    const isContested = hits.length === width && hits[k - 1]?.score === hits[width - 1]?.score;
-    if (!isContested || width === NEAREST_MAX) return hits.slice(0, k);
+  if (narrowed === undefined) {
+    return nearestOf(database, vector, owner, { sql: "1", parameters: [] }, k);
   }
+  const active = activeOf(owner);
+  const within = {
+    sql: `v.node_key IN (SELECT n.key FROM nodes n WHERE ${active.sql} AND ${narrowed.sql})`,
+    parameters: [...active.parameters, ...narrowed.parameters],
+  };
+  return nearestOf(database, vector, owner, within, k);
 }

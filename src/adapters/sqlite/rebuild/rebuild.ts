@@ -1,6 +1,5 @@
 import type { Database } from "bun:sqlite";
 import { sha256Hex } from "../../../lib/hashing.ts";
-import type { Instant } from "../../../lib/instant.ts";
 import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import type {
   IndexableNodes,
@@ -23,17 +22,8 @@ import { timeOf, type Worker } from "../../sql/work.ts";
 import { advanceIndexSequence } from "../connection/ask.ts";
 import type { PackLayout } from "../connection/layout.ts";
 import { run as runSteps } from "../connection/run.ts";
-import { createVectors } from "../schema/schema.ts";
 import { makeAllCodes } from "../vectors/codes.ts";
-import {
-  leanAll,
-  nextRevision,
-  orphanVectors,
-  putVectors,
-  removeStrayPayloads,
-  removeVectors,
-  writePayload,
-} from "../vectors/write-vectors.ts";
+import { leanAll, putStaged, putVectors, removeStrayVectors } from "../vectors/write-vectors.ts";
 import { rewriteDocuments } from "../write/lexical-index.ts";
 import { ACTIVE, HAS_TEXT } from "../write/turns.ts";
 
@@ -50,7 +40,6 @@ export type IndexRebuildParts = {
 export function createIndexRebuild(parts: IndexRebuildParts): IndexRebuild<number> {
   const { worker, embedding, read, write } = parts;
   let run: RebuildRun | undefined;
-  const schema = vectorSchema(parts.layout);
   return {
     begin: async (all) => {
       run = await write((database) => runSteps(database, beginRun(parts, all)));
@@ -64,14 +53,9 @@ export function createIndexRebuild(parts: IndexRebuildParts): IndexRebuild<numbe
     put: (plan, entries) =>
       write((database) => {
         runSteps(database, renewRun(run, worker));
-        const now = runSteps(database, timeOf(worker.clock));
         if (plan.vectors === "replace") return stageVectors(database, entries, embedding);
         runSteps(database, requireModel(embedding));
-        putVectors(
-          database,
-          entries.map((entry) => ({ ...entry, at: now })),
-          embedding,
-        );
+        putVectors(database, entries);
         advanceIndexSequence(database);
       }),
     swap: (plan) =>
@@ -83,7 +67,7 @@ export function createIndexRebuild(parts: IndexRebuildParts): IndexRebuild<numbe
         else {
           // First, since turn vectors are mixed as the pack's model requires.
           runSteps(database, writeEmbedding(embedding, now));
-          replaceVectors(database, schema, embedding, now);
+          replaceVectors(database, embedding);
           runSteps(database, noteProgress({ replaces: false }));
         }
         advanceIndexSequence(database);
@@ -100,11 +84,6 @@ export function createIndexRebuild(parts: IndexRebuildParts): IndexRebuild<numbe
     end: (outcome) => write((database) => runSteps(database, endRun(run, outcome, worker))),
     count: () => read(countIndexable),
   };
-}
-
-/** SQLite's name of the file that holds the vectors. */
-export function vectorSchema(layout: PackLayout): string {
-  return layout.kind === "file" ? "main" : "vector_file";
 }
 
 function countIndexable(database: Database): IndexableNodes {
@@ -126,13 +105,11 @@ const SCAN: Readonly<Record<RebuildPlan["vectors"], string>> = {
   replace: `SELECT ${NODE_COLUMNS}, s.content_hash AS indexed_hash
     FROM nodes n JOIN owners o ON o.owner = n.owner
       LEFT JOIN vector_staging s ON s.node_key = n.key AND s.model = ?1 AND s.version = ?2 AND s.dimension = ?3`,
-  repair: `SELECT ${NODE_COLUMNS}, CASE WHEN n.lifecycle_state NOT IN ${ACTIVE} THEN
-      (SELECT '' FROM vector_payloads p WHERE p.node_key = n.key)
-      WHEN r.rowid IS NULL THEN NULL ELSE m.content_hash END AS indexed_hash
-    FROM nodes n JOIN owners o ON o.owner = n.owner
-      LEFT JOIN vector_metadata m ON m.node_key = n.key AND m.embedding_model = ?1 AND m.embedding_version = ?2
-        AND ?3 IS NOT NULL
-      LEFT JOIN vectors_rowids r ON r.rowid = n.key`,
+  repair: `SELECT ${NODE_COLUMNS}, CASE WHEN n.lifecycle_state NOT IN ${ACTIVE}
+      THEN (SELECT '' FROM vectors v WHERE v.node_key = n.key)
+      ELSE (SELECT lower(hex(v.content_hash)) FROM vectors v WHERE v.node_key = n.key AND v.revision IS NOT NULL)
+      END AS indexed_hash
+    FROM nodes n JOIN owners o ON o.owner = n.owner AND coalesce(?1, ?2, ?3) IS NOT NULL`,
 };
 
 type ScanRow = NodeRow & { readonly indexed_hash: string | null };
@@ -155,7 +132,8 @@ export function findStale(
     for (const row of rows.iterate(model, version, dimension, page.after, SCAN_MAX)) {
       scanned += 1;
       scannedTo = row.key;
-      if (row.indexed_hash !== "" && row.indexed_hash !== sha256Hex(row.content)) {
+      // Of the hash of a vector in place the beginning is kept.
+      if (row.indexed_hash === null || !sha256Hex(row.content).startsWith(row.indexed_hash)) {
         nodes.push({ key: row.key, node: toNode(row) });
         if (nodes.length === page.limit) break;
       }
@@ -201,54 +179,16 @@ function stageVectors(
   }
 }
 
-/**
- * Fills a fresh vector index from the staged vectors of a model and empties the staging table. The old index is dropped, not emptied: the
- * new one may have another dimension, and starts unfragmented. Runs inside a write transaction.
- * @param schema SQLite's name of the file that holds the vectors
- */
-export function replaceVectors(
-  database: Database,
-  schema: string,
-  identity: EmbeddingIdentity,
-  now: Instant,
-): void {
-  database.run(`DROP TABLE ${schema}.vectors`);
-  database.run(createVectors(`${schema}.vectors`, identity.dimension));
-  for (const table of ["vector_metadata", "vector_payloads", "vector_parts", "vector_codes"])
-    database.run(`DELETE FROM ${table}`);
-  const revision = nextRevision(database);
-  const staged = `FROM vector_staging s CROSS JOIN nodes n ON n.key = s.node_key
-    WHERE s.model = ?1 AND s.version = ?2 AND s.dimension = ?3 AND n.lifecycle_state IN ${ACTIVE} ORDER BY s.node_key`;
-  const { model, version, dimension } = identity;
-  database
-    .query(
-      `INSERT INTO vectors (node_key, owner, active, embedding) SELECT s.node_key, n.owner, 1, s.embedding ${staged}`,
-    )
-    .run(model, version, dimension);
-  database
-    .query(
-      `INSERT INTO vector_metadata
-         (node_key, embedding_model, embedding_version, content_hash, created_at, owner, revision)
-       SELECT s.node_key, s.model, s.version, s.content_hash, ?4, n.owner, ?5 ${staged}`,
-    )
-    .run(model, version, dimension, now, revision);
-  const retired = database.prepare<{ key: number; embedding: Uint8Array }, []>(
-    `SELECT n.key, s.embedding FROM vector_staging s CROSS JOIN nodes n ON n.key = s.node_key
-     WHERE n.lifecycle_state NOT IN ${ACTIVE}`,
-  );
-  for (const { key, embedding } of retired.iterate()) {
-    writePayload(database, key, new Float32Array(embedding.slice().buffer));
-  }
-  retired.finalize();
-  database.run("DELETE FROM vector_staging");
+/** Puts the staged vectors of a model in place of all others. Runs inside a write transaction. */
+export function replaceVectors(database: Database, identity: EmbeddingIdentity): void {
+  putStaged(database, identity);
   leanAll(database);
   makeAllCodes(database);
 }
 
-/** Removes vectors that no node may have, and corrects the mixed vectors of turns. Runs inside a write transaction. */
+/** Removes vectors that no node may have, and corrects the neighbours of turns. Runs inside a write transaction. */
 export function mendVectors(database: Database): void {
-  removeVectors(database, orphanVectors(database));
-  removeStrayPayloads(database);
+  removeStrayVectors(database);
   leanAll(database);
   makeAllCodes(database);
 }

@@ -31,7 +31,7 @@ export function requireReadable(database: Database, layout: PackLayout): void {
   if (first !== undefined && first !== FIRST_STEP) throw developmentPack(path);
   for (const { part } of PARTS) {
     const applied = appliedVersion(database, part);
-    const newest = migrations(part, 1).at(-1)?.version ?? 0;
+    const newest = migrations(part).at(-1)?.version ?? 0;
     if (applied > newest) throw tooNew(path, applied, newest);
   }
 }
@@ -61,11 +61,16 @@ export function migrate(
   manifest: ManifestInput,
   now: Instant,
 ): void {
-  runSteps(database, layout, storedDimension(database) ?? manifest.embedding.dimension, now);
+  const stored = hasTable(database, "pack_manifest") && run(database, readManifest());
+  runSteps(database, layout, now);
+  const { model, version, dimension } = (stored || manifest).embedding;
+  database
+    .query("INSERT OR IGNORE INTO vector_model VALUES (1, ?, ?, ?)")
+    .run(model, version, dimension);
   run(database, writeManifest(manifest, now));
 }
 
-function runSteps(database: Database, layout: PackLayout, dimension: number, now: Instant): void {
+function runSteps(database: Database, layout: PackLayout, now: Instant): void {
   database.run(
     `CREATE TABLE IF NOT EXISTS schema_migrations (
        part TEXT NOT NULL, version INTEGER NOT NULL, name TEXT NOT NULL, applied_at TEXT NOT NULL,
@@ -77,7 +82,7 @@ function runSteps(database: Database, layout: PackLayout, dimension: number, now
   for (const { part, directorySchema } of PARTS) {
     const schema = layout.kind === "file" ? "main" : directorySchema;
     const applied = appliedVersion(database, part);
-    for (const { version, name, sql, table } of migrations(part, dimension)) {
+    for (const { version, name, sql, table } of migrations(part)) {
       const isMade = hasTable(database, table, schema);
       if (!isMade) database.run(inSchema(sql, schema));
       if (!isMade || version > applied) record.run(part, version, name, now);
@@ -98,9 +103,4 @@ function inSchema(sql: string, schema: string): string {
 export function appliedVersion(database: Database, part: PackPart): number {
   if (!hasTable(database, "schema_migrations")) return 0;
   return ask(database, "SELECT max(version) FROM schema_migrations WHERE part = ?", part) ?? 0;
-}
-
-function storedDimension(database: Database): number | undefined {
-  if (!hasTable(database, "pack_manifest")) return undefined;
-  return run(database, readManifest())?.embedding.dimension;
 }

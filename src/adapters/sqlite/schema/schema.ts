@@ -23,63 +23,45 @@ export const APPLICATION_ID = 0x53564331;
 /** Page size in bytes, fixed when a file is created. */
 export const PAGE_SIZE = 8192;
 
-/** Steps of each part; `vectors` needs the dimension of the pack's embedding. */
-export function migrations(part: PackPart, dimension: number): readonly SchemaStep[] {
+/** Steps of each part. */
+export function migrations(part: PackPart): readonly SchemaStep[] {
   switch (part) {
     case "core":
-      return [
-        { version: 1, name: FIRST_STEP, sql: CORE_TABLES, table: "events" },
-        { version: 2, name: "changes", sql: CHANGE_LOG, table: "changes" },
-      ];
+      return [{ version: 1, name: FIRST_STEP, sql: CORE_TABLES + CHANGE_LOG, table: "events" }];
     case "vectors":
-      return [
-        { version: 1, name: "vectors", sql: vectorTables(dimension), table: "vectors_sequence" },
-        { version: 2, name: "codes", sql: VECTOR_CODES, table: "vector_codes" },
-      ];
+      return [{ version: 1, name: "vectors", sql: VECTOR_TABLES, table: "vectors_sequence" }];
     case "lexical":
       return [{ version: 1, name: "words", sql: LEXICAL_INDEX, table: "lexical_sequence" }];
   }
 }
 
 /** Name of the first step of the main file. The packs of development builds have another one. */
-export const FIRST_STEP = "pack";
+export const FIRST_STEP = "tables";
 
-/** The statement that creates the table of vectors. @param name with SQLite's name of the file if that is ambiguous. */
-export function createVectors(name: string, dimension: number): string {
-  // chunk_size 16: the default of 1024 reserves 1.5 MB for each owner, and one vector is read through the pages of its chunk before it.
-  return `
-CREATE VIRTUAL TABLE ${name} USING vec0 (
+// Each vector once: of a turn of a conversation as 16-bit numbers, with the turns beside it, whose vectors are mixed into what is searched;
+// of other memories as 32-bit ones. Of the hash of its text the first half. An owner's changes get ever higher revisions, so that a process with vectors in memory reads only new
+// ones; without a revision, a vector is not searched and is kept for questions about earlier moments. Staged vectors wait until all nodes
+// have one. Vectors of parts of long texts have one byte per component; an empty list means no parts. Codes are those of 16 keys to a row;
+// a primary key without row numbers puts an owner's rows beside each other.
+const VECTOR_TABLES = `
+CREATE TABLE vectors (
   node_key INTEGER PRIMARY KEY,
-  owner INTEGER PARTITION KEY,
-  active BOOLEAN,
-  embedding FLOAT[${dimension}] distance_metric=cosine,
-  chunk_size=16
-);`;
-}
-
-// An owner's changes get ever higher numbers, so that a process with vectors in memory reads only new ones. A turn's own vector is stored
-// next to its mixed one, which refers to the neighbours used. Staged vectors wait until all nodes have one. Vectors of parts of long texts
-// have one byte per component; an empty list means no parts.
-function vectorTables(dimension: number): string {
-  return `${createVectors("vectors", dimension)}
-CREATE TABLE vector_metadata (
-  node_key INTEGER PRIMARY KEY,
-  embedding_model TEXT NOT NULL,
-  embedding_version TEXT NOT NULL,
-  content_hash TEXT NOT NULL,
-  created_at TEXT NOT NULL,
   owner INTEGER NOT NULL,
-  revision INTEGER NOT NULL
-) STRICT;
-CREATE INDEX vector_metadata_by_owner ON vector_metadata (owner, revision);
-CREATE TABLE vector_revision (singleton INTEGER PRIMARY KEY CHECK (singleton = 1), value INTEGER NOT NULL) STRICT;
-INSERT INTO vector_revision VALUES (1, 0);
-CREATE TABLE vector_payloads (
-  node_key INTEGER PRIMARY KEY,
+  revision INTEGER,
   previous INTEGER,
   next INTEGER,
+  content_hash BLOB NOT NULL,
   embedding BLOB NOT NULL
 ) STRICT;
+CREATE INDEX vectors_by_owner ON vectors (owner, revision) WHERE revision IS NOT NULL;
+CREATE TABLE vector_model (
+  singleton INTEGER PRIMARY KEY CHECK (singleton = 1),
+  model TEXT NOT NULL,
+  version TEXT NOT NULL,
+  dimension INTEGER NOT NULL
+) STRICT;
+CREATE TABLE vector_revision (singleton INTEGER PRIMARY KEY CHECK (singleton = 1), value INTEGER NOT NULL) STRICT;
+INSERT INTO vector_revision VALUES (1, 0);
 CREATE TABLE vector_staging (
   node_key INTEGER PRIMARY KEY,
   ${declared(SQLITE, COLUMNS.staging)},
@@ -93,11 +75,6 @@ CREATE TABLE vector_parts (
 CREATE INDEX vector_parts_by_owner ON vector_parts (owner);
 CREATE TABLE vectors_sequence (singleton INTEGER PRIMARY KEY CHECK (singleton = 1), value INTEGER NOT NULL) STRICT;
 INSERT INTO vectors_sequence VALUES (1, 0);
-`;
-}
-
-// Of large owners. Keys are those of 16 nodes to a row; a primary key without row numbers puts an owner's rows beside each other.
-const VECTOR_CODES = `
 CREATE TABLE vector_codes (
   owner INTEGER NOT NULL,
   block INTEGER NOT NULL,

@@ -309,7 +309,6 @@ CREATE TABLE changes (
   ${columns("change")},
   PRIMARY KEY (owner, key)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO changes SELECT owner, row_number() OVER (PARTITION BY owner ORDER BY key), id, NULL, lifecycle_state, updated_at FROM nodes;
 CREATE TRIGGER changes_begin AFTER INSERT ON nodes
 BEGIN ${note("NEW", "NULL, NEW.lifecycle_state, NEW.updated_at")} END;
 CREATE TRIGGER changes_continue AFTER UPDATE OF lifecycle_state ON nodes

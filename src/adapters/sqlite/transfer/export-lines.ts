@@ -1,8 +1,6 @@
 import type { Database } from "bun:sqlite";
 import type { Edge } from "../../../domain/node.ts";
 import type { RowOf } from "../../../domain/records/rows.ts";
-import { fromPayload } from "../../../domain/search/turns.ts";
-import { sha256Hex } from "../../../lib/hashing.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { Manifest } from "../../../ports/store/store.ts";
 import { fromIdBytes, type PackReceiptRow } from "../../sql/receipts.ts";
@@ -13,6 +11,7 @@ import { toSvcError } from "../connection/failures.ts";
 import { mainPath, type PackLayout } from "../connection/layout.ts";
 import { type Connection, openForReading } from "../connection/open-reading.ts";
 import { run } from "../connection/run.ts";
+import { hashOf, ownVector } from "../vectors/exact.ts";
 import { ACTIVE } from "../write/turns.ts";
 import {
   EXPORT_FORMAT,
@@ -39,7 +38,7 @@ export function* exportLines(database: Database, choices: ExportChoices): Genera
   const manifest = run(database, readManifest());
   if (manifest === undefined) return;
   const hasher = new Bun.CryptoHasher("sha256");
-  const counts = countAll(database, manifest, choices.withVectors);
+  const counts = countAll(database, choices.withVectors);
   const plan = { ...choices, counts };
   for (const line of linesBeforeFooter(database, manifest, plan)) {
     hasher.update(line);
@@ -138,45 +137,31 @@ function* blobLines(database: Database): Generator<string> {
   }
 }
 
-/** Vectors of the pack's own model: of searched nodes, and those kept by retired ones. */
-const VECTORS = `(SELECT m.node_key, m.content_hash, m.created_at FROM vector_metadata m CROSS JOIN nodes n ON n.key = m.node_key
-    WHERE m.embedding_model = ? AND m.embedding_version = ? AND n.lifecycle_state IN ${ACTIVE}
-  UNION ALL SELECT p.node_key, NULL, n.updated_at FROM vector_payloads p CROSS JOIN nodes n ON n.key = p.node_key
-    WHERE n.lifecycle_state NOT IN ${ACTIVE}) m`;
+/** Vectors of searched nodes, and those kept by retired ones. */
+const VECTORS = `vectors v CROSS JOIN nodes n ON n.key = v.node_key
+  WHERE (v.revision IS NOT NULL) = (n.lifecycle_state IN ${ACTIVE})`;
 
 type VectorRow = {
   readonly node_key: number;
-  readonly content_hash: string | null;
+  readonly content: string;
+  readonly hash: string;
   readonly created_at: string;
-  readonly content: string | null;
-  readonly embedding: Uint8Array | null;
-  readonly own: Uint8Array | null;
+  readonly own: Uint8Array;
 };
 
 /** The vectors of the texts themselves, not the mixed ones, which an import recomputes. */
-function* vectorLines(database: Database, { embedding }: Manifest): Generator<string> {
-  const sql = `SELECT m.node_key, m.content_hash, m.created_at, v.embedding,
-      CASE WHEN m.content_hash IS NULL THEN (SELECT content FROM nodes WHERE key = m.node_key) END AS content,
-      (SELECT p.embedding FROM vector_payloads p WHERE p.node_key = m.node_key) AS own
-    FROM ${VECTORS} LEFT JOIN vectors v ON v.node_key = m.node_key ORDER BY m.node_key`;
-  for (const { own: payload, embedding: indexed, content, ...row } of rowsOf<VectorRow>(
-    database,
-    sql,
-    embedding.model,
-    embedding.version,
-  )) {
-    const bytes = payload === null ? indexed : new Uint8Array(fromPayload(payload).buffer);
-    if (bytes === null) continue;
-    const { node_key, created_at } = row;
-    const content_hash = row.content_hash ?? sha256Hex(content ?? "");
-    const embedding = Buffer.from(bytes).toString("base64");
+function* vectorLines(database: Database, { embedding: model }: Manifest): Generator<string> {
+  const sql = `SELECT v.node_key, n.content, lower(hex(v.content_hash)) AS hash, n.updated_at AS created_at, v.embedding AS own
+    FROM ${VECTORS} ORDER BY v.node_key`;
+  for (const { node_key, content, hash, created_at, own } of rowsOf<VectorRow>(database, sql)) {
+    const content_hash = hashOf(content, hash);
+    const embedding = new Uint8Array(ownVector(own, model.dimension).buffer).toBase64();
     yield toLine({ record: "vector", node_key, content_hash, created_at, embedding });
   }
 }
 
-function countAll(database: Database, manifest: Manifest, withVectors: boolean): ExportCounts {
+function countAll(database: Database, withVectors: boolean): ExportCounts {
   const count = (from: string): number => countRows(database, from);
-  const { model, version } = manifest.embedding;
   return {
     owner: count("owners"),
     event: count("events"),
@@ -187,7 +172,7 @@ function countAll(database: Database, manifest: Manifest, withVectors: boolean):
     erasure: count("erasures"),
     receipt: count("receipts"),
     blob: count("blobs"),
-    vector: withVectors ? countRows(database, VECTORS, model, version) : 0,
+    vector: withVectors ? countRows(database, VECTORS) : 0,
   };
 }
 

@@ -3,7 +3,6 @@ import { z } from "zod";
 import { SvcError } from "../../../domain/errors.ts";
 import { BLOB_LIMIT_BYTES } from "../../../domain/node.ts";
 import { sha256Hex } from "../../../lib/hashing.ts";
-import { asInstant } from "../../../lib/instant.ts";
 import { nameForm } from "../../../lib/text.ts";
 import { asUuid } from "../../../lib/uuid.ts";
 import { toIdBytes } from "../../sql/receipts.ts";
@@ -242,8 +241,7 @@ function vectorsOf(
         throw fail("embedding: contains something that is not a number");
       }
       if (!isUsable) return;
-      const { content_hash: contentHash, created_at: at } = entry;
-      putVectors(database, [{ key, contentHash, vector, at: asInstant(at) }], identity);
+      putVectors(database, [{ key, contentHash: entry.content_hash, vector }]);
     },
   };
 }

@@ -5,9 +5,7 @@ import {
   type RecordKind,
   TransferPage,
   type TransferRecord,
-  vectorOf,
 } from "../../../domain/records/rows.ts";
-import { fromPayload } from "../../../domain/search/turns.ts";
 import type { Instant } from "../../../lib/instant.ts";
 import type { Manifest, TransferSource, TransferTarget } from "../../../ports/store/store.ts";
 import { SQLITE } from "../../sql/dialect.ts";
@@ -23,6 +21,7 @@ import { openDatabase, turnToLog } from "../connection/open-database.ts";
 import type { Connection } from "../connection/open-reading.ts";
 import { native, run } from "../connection/run.ts";
 import { migrate } from "../schema/migrate.ts";
+import { hashOf, mixing, ownVector } from "../vectors/exact.ts";
 import { putVectors } from "../vectors/write-vectors.ts";
 import { ACTIVE } from "../write/turns.ts";
 import { rowsOf } from "./export-lines.ts";
@@ -30,10 +29,10 @@ import { writeTexts } from "./import.ts";
 
 /** Owner by owner: data derived from an owner's vectors is written at once. */
 const VECTORS = [
-  `o.user_id, n.id AS node_id, coalesce(m.content_hash, '') AS content_hash, v.embedding,
-    (SELECT p.embedding FROM vector_payloads p WHERE p.node_key = x.node_key) AS payload`,
+  `o.user_id, n.id AS node_id, n.content, v.embedding,
+    iif(v.revision IS NULL, '', lower(hex(v.content_hash))) AS content_hash`,
   `temp.transfer_vectors x CROSS JOIN nodes n ON n.key = x.node_key CROSS JOIN owners o ON o.owner = n.owner
-    LEFT JOIN vector_metadata m ON m.node_key = x.node_key LEFT JOIN vectors v ON v.node_key = x.node_key`,
+    CROSS JOIN vectors v ON v.node_key = x.node_key`,
   "x.place",
 ] as const;
 
@@ -73,16 +72,14 @@ function sqlOf(database: Database, kind: RecordKind): ReturnType<typeof readOf> 
   return readOf(SQLITE, kind, VECTORS);
 }
 
-/** Numbers the vectors of the pack's own model, of searched and retired nodes, owner by owner. */
+/** Numbers the vectors of searched and retired nodes, owner by owner. */
 function placeVectors(database: Database): void {
   database.run("PRAGMA query_only = OFF");
   database.run(
     `CREATE TEMP TABLE IF NOT EXISTS transfer_vectors AS
      SELECT row_number() OVER (ORDER BY n.owner, n.key) AS place, n.key AS node_key
-     FROM (SELECT m.node_key FROM vector_metadata m CROSS JOIN pack_manifest p
-         WHERE m.embedding_model = p.embedding_model AND m.embedding_version = p.embedding_version
-       UNION SELECT node_key FROM vector_payloads) k CROSS JOIN nodes n ON n.key = k.node_key
-     WHERE n.lifecycle_state NOT IN ${ACTIVE} OR k.node_key IN (SELECT node_key FROM vector_metadata)`,
+     FROM vectors v CROSS JOIN nodes n ON n.key = v.node_key
+     WHERE (v.revision IS NOT NULL) = (n.lifecycle_state IN ${ACTIVE})`,
   );
   database.run("PRAGMA query_only = ON");
 }
@@ -106,8 +103,15 @@ async function* readPages(
 ): AsyncGenerator<readonly TransferRecord[]> {
   let page = new TransferPage();
   let place = 0;
+  const { dimension } = mixing(database);
+  // The vector of the text itself, not the mixed one.
+  const own = ({ embedding }: TransferRecord) => ownVector(bytesOf(embedding), dimension);
+  const whole = (row: TransferRecord): TransferRecord => {
+    const { content, content_hash: hash } = row;
+    return hash ? { ...row, content_hash: hashOf(String(content), String(hash)) } : row;
+  };
   const records = (): readonly TransferRecord[] =>
-    run(database, toRecords(kind, page.records, ownVector));
+    run(database, toRecords(kind, kind === "vector" ? page.records.map(whole) : page.records, own));
   try {
     for (const row of rowsOf<TransferRecord>(database, sqlOf(database, kind).rows)) {
       place += 1;
@@ -121,11 +125,6 @@ async function* readPages(
   } catch (error) {
     throw toSvcError(error, path);
   }
-}
-
-/** The vector of the text itself, not the mixed one. */
-function ownVector({ payload = null, embedding }: TransferRecord): Float32Array {
-  return payload === null ? vectorOf(embedding) : fromPayload(bytesOf(payload));
 }
 
 type RecordTargetOptions = {
@@ -164,14 +163,7 @@ export function createRecordTarget(
     database.close();
     throw error;
   }
-  const put: PutVectors = (_owner, entries) =>
-    native((pack) =>
-      putVectors(
-        pack,
-        entries.map((entry) => ({ ...entry, at: now })),
-        manifest.embedding,
-      ),
-    );
+  const put: PutVectors = (_owner, entries) => native((pack) => putVectors(pack, entries));
   return {
     taken: () => 0,
     take: async (kind, records) => {

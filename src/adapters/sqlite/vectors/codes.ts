@@ -1,8 +1,9 @@
 import type { Database } from "bun:sqlite";
 import { Codes, emptyRows, type Likely, likelyAmong } from "../../native/codes.ts";
-import { type Centre, type Kernel, loadKernel, wordsOf } from "../../native/kernel.ts";
-import { ask, countRows, hasRow, hasTable } from "../connection/ask.ts";
-import { chunksOf, floatsOf, rowsOfChunk, vectorFileOf } from "./exact.ts";
+import { type Centre, type Kernel, wordsOf } from "../../native/kernel.ts";
+import { ask, countRows } from "../connection/ask.ts";
+import { kernelOn } from "../connection/kernel-on.ts";
+import { floatsOf, mixing, searchedKeys, searchedVectors } from "./exact.ts";
 
 /**
  * Codes in the pack: two bits for each number of a vector, so that opening a pack recomputes nothing. A row has the codes of an owner's nodes
@@ -20,24 +21,15 @@ const KNOWN = -2;
 const CODED_FROM = 16_384;
 /** Every how many nodes an owner's vectors are counted. */
 const COUNTED_EVERY = 64;
-/** Chunks from which the centre is computed, of 16 vectors each, or 64 in packs of earlier builds. */
+/** Parts of an owner's vectors from which the centre is computed, of 16 vectors each. */
 const SAMPLED = 512;
+const SAMPLE = 16;
 /** The best border between weak and strong for numbers that scatter as usual, in standard deviations. */
 const STRONG_FROM = 0.98;
 /** Rows of a part that is not in memory compared at a time. */
 const STREAMED = 32_768;
 /** Blocks collected before they are written, when all of an owner's are made. */
 const OPEN_BLOCKS = 1024;
-
-const made = new WeakSet<Database>();
-
-/** Whether the pack has the table; one of an earlier program that is only read has not. */
-export function hasCodes(database: Database): boolean {
-  if (made.has(database)) return true;
-  const found = hasTable(database, "vector_codes", vectorFileOf(database));
-  if (found) made.add(database);
-  return found;
-}
 
 type Row = { readonly block: number; readonly codes: Uint8Array };
 
@@ -55,9 +47,9 @@ function writeRow(database: Database, owner: number, block: number, codes: Uint8
 
 /** What was taken off an owner's vectors; undefined if the pack has no codes of them. */
 export function centreOf(database: Database, owner: number): Centre | undefined {
-  const row = hasCodes(database) ? readRow(database, owner, CENTRE) : undefined;
+  const row = readRow(database, owner, CENTRE);
   if (row === undefined) return undefined;
-  const numbers = floatsOf(row.slice());
+  const numbers = floatsOf(row);
   return { mean: numbers.subarray(0, -1), limit: numbers.at(-1) ?? 0 };
 }
 
@@ -144,108 +136,50 @@ function encode(
   );
 }
 
-/** Writes the code of an indexed vector, if its owner has codes. Runs inside a write transaction. */
-export function putCode(
-  database: Database,
-  { owner, key }: { readonly owner: number; readonly key: number },
-  vector: Float32Array,
-): void {
-  const centre = centreOf(database, owner);
-  if (centre === undefined) return;
-  const kernel = loadKernel();
-  const fits = centre.mean.length === vector.length;
-  const codes = kernel && fits ? encode(kernel, centre, [key], vector) : undefined;
-  if (codes === undefined) dropCodes(database, owner);
-  else {
-    changeCodes(database, owner, codes);
-    noteKnown(database, owner);
+/** Writes the codes of changed vectors, if their owners have codes or have become large. Runs inside a write transaction. */
+export function updateCodes(database: Database, changed: readonly number[]): void {
+  const isCounted =
+    changed.length >= COUNTED_EVERY || changed.some((key) => key % COUNTED_EVERY === 0);
+  for (const [owner, keys] of ownersOf(database, changed)) {
+    const centre = centreOf(database, owner);
+    if (centre !== undefined) putCodes(database, owner, centre, keys);
+    else if (isCounted && isLarge(database, owner)) makeCodes(database, owner);
   }
 }
 
-/** Notes that codes know the changes of this transaction. */
-function noteKnown(database: Database, owner: number): void {
-  const revision = ask<number>(database, "SELECT value FROM vector_revision") ?? 0;
-  writeRow(database, owner, KNOWN, new Uint8Array(Float64Array.of(revision).buffer));
-}
-
-/** The newest change among an owner's vectors; -1 if there is none. */
-export function newestRevision(database: Database, owner: number): number {
-  const newest = "SELECT max(revision) FROM vector_metadata WHERE owner = ?";
-  return ask<number>(database, newest, owner) ?? -1;
-}
-
-function isCurrent(database: Database, owner: number): boolean {
-  const known = readRow(database, owner, KNOWN);
-  if (known === undefined) return false;
-  return (new Float64Array(known.slice().buffer)[0] ?? -1) >= newestRevision(database, owner);
-}
-
-/** Removes the codes of nodes. Runs inside a write transaction, while their metadata is there. */
-export function removeCodes(database: Database, keys: readonly number[]): void {
+function ownersOf(
+  database: Database,
+  keys: readonly number[],
+): ReadonlyMap<number, readonly number[]> {
   const rows = database
     .query<{ owner: number; key: number }, [string]>(
-      `SELECT m.owner, m.node_key AS key FROM json_each(?) k CROSS JOIN vector_metadata m ON m.node_key = k.value
-       WHERE EXISTS (SELECT 1 FROM vector_codes c WHERE c.owner = m.owner AND c.block = ${CENTRE})`,
+      "SELECT v.owner, v.node_key AS key FROM json_each(?) k CROSS JOIN vectors v ON v.node_key = k.value",
     )
     .all(JSON.stringify(keys));
-  for (const [owner, gone] of Map.groupBy(rows, (row) => row.owner)) {
-    changeCodes(database, owner, new Map(gone.map(({ key }) => [key, undefined])));
+  const owners = new Map<number, number[]>();
+  for (const { owner, key } of rows) {
+    const known = owners.get(owner);
+    if (known === undefined) owners.set(owner, [key]);
+    else known.push(key);
   }
+  return owners;
 }
 
-function dropCodes(database: Database, owner: number): void {
-  database.query("DELETE FROM vector_codes WHERE owner = ?").run(owner);
-}
-
-/** Makes the codes of owners that have become large. Runs inside a write transaction, after `keys` were indexed. */
-export function codeLarge(database: Database, keys: readonly number[]): void {
-  if (keys.length < COUNTED_EVERY && !keys.some((key) => key % COUNTED_EVERY === 0)) return;
-  const owners = database
-    .query<{ owner: number }, [string]>(
-      "SELECT DISTINCT owner FROM vector_metadata WHERE node_key IN (SELECT value FROM json_each(?))",
-    )
-    .all(JSON.stringify(keys));
-  for (const { owner } of owners) {
-    if (!hasCentre(database, owner) && isLarge(database, owner)) makeCodes(database, owner);
+/** Writes the codes of some vectors; without the search library, or if there can be none, the owner's are dropped. */
+function putCodes(
+  database: Database,
+  owner: number,
+  centre: Centre,
+  keys: readonly number[],
+): void {
+  const kernel = kernelOn(database);
+  if (kernel === undefined) {
+    dropCodes(database, owner);
+    return;
   }
-}
-
-/** Makes the codes of all owners with so many vectors anew. Runs inside a write transaction. */
-export function makeAllCodes(database: Database, from = CODED_FROM): void {
-  database.run("DELETE FROM vector_codes");
-  const owners = database
-    .query<{ owner: number }, []>("SELECT owner FROM owners ORDER BY owner")
-    .all();
-  for (const { owner } of owners) if (isLarge(database, owner, from)) makeCodes(database, owner);
-}
-
-function hasCentre(database: Database, owner: number): boolean {
-  return hasRow(database, `vector_codes WHERE owner = ? AND block = ${CENTRE}`, owner);
-}
-
-function isLarge(database: Database, owner: number, from = CODED_FROM): boolean {
-  const some = "(SELECT 1 FROM vector_metadata WHERE owner = ? LIMIT ?)";
-  return countRows(database, some, owner, from) === from;
-}
-
-/** Makes the codes of an owner that are not those of its vectors anew. Runs inside a write transaction. */
-export function remakeCodes(database: Database, owner: number): void {
-  dropCodes(database, owner);
-  makeCodes(database, owner);
-}
-
-function makeCodes(database: Database, owner: number): void {
-  const kernel = loadKernel();
-  const centre = kernel && measureCentre(database, owner);
-  if (kernel === undefined || centre === undefined) return;
-  const numbers = new Float32Array(centre.mean.length + 1);
-  numbers.set(centre.mean);
-  numbers[centre.mean.length] = centre.limit;
-  writeRow(database, owner, CENTRE, new Uint8Array(numbers.buffer));
   let open = new Map<number, Uint8Array>();
-  for (const { keys, vectors } of chunksOf(database, owner)) {
-    const isOfSize = vectors.length === keys.length * centre.mean.length;
-    const codes = isOfSize ? encode(kernel, centre, keys, vectors) : undefined;
+  for (const chunk of searchedVectors(database, keys, centre.mean.length)) {
+    const codes = encode(kernel, centre, chunk.keys, chunk.vectors);
     if (codes === undefined) {
       dropCodes(database, owner);
       return;
@@ -259,38 +193,86 @@ function makeCodes(database: Database, owner: number): void {
   noteKnown(database, owner);
 }
 
-/** The mean of an owner's directions, and the border of strong numbers, from a sample of its vectors; undefined without any. */
-export function measureCentre(database: Database, owner: number): Centre | undefined {
-  let sum = new Float64Array(0);
-  let count = 0;
-  for (const vector of sampleOf(database, owner)) {
-    const length = Math.sqrt(vector.reduce((total, value) => total + value * value, 0));
-    if (length === 0) return undefined;
-    if (count === 0) sum = new Float64Array(vector.length);
-    for (const [index, value] of vector.entries()) sum[index] = (sum[index] ?? 0) + value / length;
-    count += 1;
-  }
-  if (count === 0) return undefined;
-  const mean = Float32Array.from(sum, (total) => total / count);
-  const around = Math.max(0, 1 - mean.reduce((total, value) => total + value * value, 0));
-  return { mean, limit: Math.fround(STRONG_FROM * Math.sqrt(around / mean.length)) };
+/** Notes that codes know the changes of this transaction. */
+function noteKnown(database: Database, owner: number): void {
+  const revision = ask<number>(database, "SELECT value FROM vector_revision") ?? 0;
+  writeRow(database, owner, KNOWN, new Uint8Array(Float64Array.of(revision).buffer));
 }
 
-/** Vectors of chunks from the first to the last. */
-function* sampleOf(database: Database, owner: number): Generator<Float32Array> {
-  const ids = database
-    .query<{ id: number }, [number]>(
-      "SELECT chunk_id AS id FROM vectors_chunks WHERE partition00 = ? ORDER BY chunk_id",
-    )
-    .all(owner);
-  const step = Math.max(1, Math.floor(ids.length / SAMPLED));
-  for (const { id } of ids.filter((_, index) => index % step === 0)) {
-    const { keys, vectors } = rowsOfChunk(database, id) ?? { keys: [], vectors: [] };
-    const dimension = vectors.length / keys.length;
-    for (const index of keys.keys()) {
-      yield Float32Array.from(vectors.slice(index * dimension, (index + 1) * dimension));
+/** The newest change among an owner's vectors; -1 if there is none. */
+export function newestRevision(database: Database, owner: number): number {
+  const newest = "SELECT max(revision) FROM vectors WHERE owner = ? AND revision IS NOT NULL";
+  return ask<number>(database, newest, owner) ?? -1;
+}
+
+function isCurrent(database: Database, owner: number): boolean {
+  const known = readRow(database, owner, KNOWN);
+  if (known === undefined) return false;
+  return (new Float64Array(known.slice().buffer)[0] ?? -1) >= newestRevision(database, owner);
+}
+
+/** Removes the codes of nodes. Runs inside a write transaction, while their vectors are there. */
+export function removeCodes(database: Database, keys: readonly number[]): void {
+  for (const [owner, gone] of ownersOf(database, keys)) {
+    if (centreOf(database, owner) === undefined) continue;
+    changeCodes(database, owner, new Map(gone.map((key) => [key, undefined])));
+  }
+}
+
+function dropCodes(database: Database, owner: number): void {
+  database.query("DELETE FROM vector_codes WHERE owner = ?").run(owner);
+}
+
+/** Makes the codes of all owners with so many vectors anew. Runs inside a write transaction. */
+export function makeAllCodes(database: Database, from = CODED_FROM): void {
+  database.run("DELETE FROM vector_codes");
+  const owners = database
+    .query<{ owner: number }, []>("SELECT owner FROM owners ORDER BY owner")
+    .all();
+  for (const { owner } of owners) if (isLarge(database, owner, from)) makeCodes(database, owner);
+}
+
+function isLarge(database: Database, owner: number, from = CODED_FROM): boolean {
+  const some = "(SELECT 1 FROM vectors WHERE owner = ? AND revision IS NOT NULL LIMIT ?)";
+  return countRows(database, some, owner, from) === from;
+}
+
+/** Makes the codes of an owner that are not those of its vectors anew. Runs inside a write transaction. */
+export function remakeCodes(database: Database, owner: number): void {
+  dropCodes(database, owner);
+  makeCodes(database, owner);
+}
+
+function makeCodes(database: Database, owner: number): void {
+  const keys = searchedKeys(database, owner);
+  const centre = kernelOn(database) && measureCentre(database, keys);
+  if (centre === undefined) return;
+  const numbers = new Float32Array(centre.mean.length + 1);
+  numbers.set(centre.mean);
+  numbers[centre.mean.length] = centre.limit;
+  writeRow(database, owner, CENTRE, new Uint8Array(numbers.buffer));
+  putCodes(database, owner, centre, keys);
+}
+
+/** The mean of an owner's directions, and the border of strong numbers, from a sample of its vectors; undefined without any. */
+export function measureCentre(database: Database, keys: readonly number[]): Centre | undefined {
+  const { dimension } = mixing(database);
+  const step = Math.max(1, Math.floor(keys.length / SAMPLE / SAMPLED));
+  const sample = keys.filter((_, index) => Math.floor(index / SAMPLE) % step === 0);
+  const sum = new Float64Array(dimension);
+  for (const { vectors } of searchedVectors(database, sample, dimension)) {
+    for (let from = 0; from < vectors.length; from += dimension) {
+      const vector = vectors.subarray(from, from + dimension);
+      const length = Math.sqrt(vector.reduce((total, value) => total + value * value, 0));
+      if (length === 0) return undefined;
+      for (const [index, value] of vector.entries())
+        sum[index] = (sum[index] ?? 0) + value / length;
     }
   }
+  if (sample.length === 0) return undefined;
+  const mean = Float32Array.from(sum, (total) => total / sample.length);
+  const around = Math.max(0, 1 - mean.reduce((total, value) => total + value * value, 0));
+  return { mean, limit: Math.fround(STRONG_FROM * Math.sqrt(around / dimension)) };
 }
 
 /**
@@ -305,7 +287,7 @@ export function loadCodes(
 ): Codes | undefined {
   const centre = centreOf(database, owner);
   if (centre?.mean.length !== dimension || !isCurrent(database, owner)) return undefined;
-  const count = countRows(database, "vector_metadata WHERE owner = ?", owner);
+  const count = countRows(database, "vectors WHERE owner = ? AND revision IS NOT NULL", owner);
   const codes = new Codes(kernel, centre, Math.min(count, rowsMax));
   let seen = 0;
   for (const { keys, rows } of readCodes(database, owner, dimension, 0)) {

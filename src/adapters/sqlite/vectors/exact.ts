@@ -1,99 +1,201 @@
 import type { Database } from "bun:sqlite";
+import { modelRules } from "../../../domain/embedding-models.ts";
+import { bestFirst } from "../../../domain/search/bm25.ts";
+import { fromPayload, lean } from "../../../domain/search/turns.ts";
+import { sha256Hex } from "../../../lib/hashing.ts";
 import type { Hit } from "../../../ports/store/search-index.ts";
-import { hasRow } from "../connection/ask.ts";
+import type { Parameter } from "../connection/ask.ts";
 import { kernelOn } from "../connection/kernel-on.ts";
+import type { Condition } from "../read/filter-sql.ts";
 
 const BYTES = Float32Array.BYTES_PER_ELEMENT;
+/** Vectors read at a time. */
+const CHUNK = 2048;
 
-const schemas = new WeakMap<Database, string>();
+/** Joins the vectors that are mixed into that of a row `v`. */
+const BESIDE =
+  "LEFT JOIN vectors p ON p.node_key = v.previous LEFT JOIN vectors s ON s.node_key = v.next";
+/** What a row is searched by, as arguments. */
+const MIXED = "v.embedding, p.embedding, s.embedding";
+/** Rows of nodes that are searched. @param key of the node, as SQL */
+export const isSearched = (key: string): string =>
+  `EXISTS (SELECT 1 FROM vectors v WHERE v.node_key = ${key} AND v.revision IS NOT NULL)`;
 
-/** SQLite's name of the file that holds the vectors. */
-export function vectorFileOf(database: Database): string {
-  const known = schemas.get(database);
-  if (known !== undefined) return known;
-  const isSeparate = hasRow(database, "pragma_database_list WHERE name = 'vector_file'");
-  const name = isSeparate ? "vector_file" : "main";
-  schemas.set(database, name);
-  return name;
+/** The pack's model: numbers of a vector, and the weight of each turn beside a turn. */
+export function mixing(database: Database): {
+  readonly dimension: number;
+  readonly weight: number;
+} {
+  const row = database
+    .query<{ model: string; dimension: number }, []>(
+      "SELECT embedding_model AS model, embedding_dim AS dimension FROM pack_manifest",
+    )
+    .get();
+  return { dimension: row?.dimension ?? 0, weight: modelRules(row?.model).lean };
 }
 
-/** The vector of a row of `vectors_rowids r`, as SQL. Through the index itself, reading one vector takes three times as long. */
-export function vectorOfRow(database: Database, dimension: number): string {
-  const bytes = dimension * BYTES;
-  return `svckernel_piece('${vectorFileOf(database)}', 'vectors_vector_chunks00', 'vectors', r.chunk_id, r.chunk_offset * ${bytes}, ${bytes})`;
+/** The hash of a text whose vector was made from one with this beginning of its hash; another one if it was made from another text. */
+export function hashOf(content: string, beginning: string): string {
+  const hash = sha256Hex(content);
+  return hash.startsWith(beginning) ? hash : beginning.padEnd(hash.length, "0");
 }
 
-/** The cosine of each node of an owner that has a vector, as computed by the index itself; in no particular order. */
+/** The vector of a row itself. @param dimension of the pack's model */
+export function ownVector(embedding: Uint8Array, dimension: number): Float32Array {
+  return embedding.length === dimension * BYTES ? floatsOf(embedding) : fromPayload(embedding);
+}
+
+export function floatsOf(bytes: Uint8Array): Float32Array {
+  // A copy, because the offset of a typed array must be a multiple of its element size.
+  return new Float32Array(bytes.slice().buffer);
+}
+
+/** The cosine of each node of an owner that has a vector; in no particular order. */
 export function exactCosines(
   database: Database,
-  vector: Float32Array,
+  question: Float32Array,
   owner: number,
   keys: readonly number[],
 ): Hit<number>[] {
   if (keys.length === 0) return [];
-  const [embedding, joined] =
-    kernelOn(database) === undefined
-      ? ["v.embedding", "vectors v ON v.node_key = k.value"]
-      : [vectorOfRow(database, vector.length), "vectors_rowids r ON r.rowid = k.value"];
-  return database
-    .query<Hit<number>, [Float32Array, string, number]>(
-      `SELECT k.value AS key, 1.0 - vec_distance_cosine(${embedding}, ?) AS score
-       FROM json_each(?) k CROSS JOIN vector_metadata m ON m.node_key = k.value AND m.owner = ?
-         CROSS JOIN ${joined}`,
-    )
-    .all(vector, JSON.stringify(keys), owner);
+  return scored(database, question, {
+    from: "json_each(?) k CROSS JOIN vectors v ON v.node_key = k.value",
+    condition: "v.owner = ? AND v.revision IS NOT NULL",
+    parameters: [JSON.stringify(keys), owner],
+  });
 }
 
-type ChunkRow = {
-  readonly rowids: Uint8Array;
-  readonly validity: Uint8Array;
-  readonly vectors: Uint8Array;
+/** The nearest of an owner's vectors, all of which are read. @param within a condition on rows `v` */
+export function nearestOf(
+  database: Database,
+  question: Float32Array,
+  owner: number,
+  { sql, parameters }: Condition,
+  k: number,
+): Hit<number>[] {
+  return scored(
+    database,
+    question,
+    {
+      from: "vectors v",
+      condition: `v.owner = ? AND v.revision IS NOT NULL AND ${sql}`,
+      parameters: [owner, ...parameters],
+    },
+    k,
+  );
+}
+
+type Rows = {
+  readonly from: string;
+  readonly condition: string;
+  readonly parameters: readonly Parameter[];
 };
 
+/** The cosines of rows; with a limit, the best ones in order. */
+function scored(
+  database: Database,
+  question: Float32Array,
+  { from, condition, parameters }: Rows,
+  limit?: number,
+): Hit<number>[] {
+  const { weight } = mixing(database);
+  const rows = `FROM ${from} ${BESIDE} WHERE ${condition}`;
+  if (kernelOn(database) === undefined) {
+    const found = compared(database, question, weight, { rows, parameters });
+    return limit === undefined ? found : found.sort(bestFirst).slice(0, limit);
+  }
+  const best = limit === undefined ? "" : "ORDER BY score DESC, key LIMIT ?";
+  return database
+    .query<{ key: number; score: number | null }, (Parameter | Float32Array)[]>(
+      `SELECT v.node_key AS key, svckernel_cosine(?, ?, ${MIXED}) AS score ${rows} ${best}`,
+    )
+    .all(question, weight, ...parameters, ...(limit === undefined ? [] : [limit]))
+    .filter((hit): hit is Hit<number> => hit.score !== null);
+}
+
+type MixedRow = {
+  readonly key: number;
+  readonly own: Uint8Array;
+  readonly previous: Uint8Array | null;
+  readonly next: Uint8Array | null;
+};
+
+/** What the search library computes, without it. */
+function compared(
+  database: Database,
+  question: Float32Array,
+  weight: number,
+  { rows, parameters }: { readonly rows: string; readonly parameters: readonly Parameter[] },
+): Hit<number>[] {
+  const statement = database.prepare<MixedRow, Parameter[]>(
+    `SELECT v.node_key AS key, v.embedding AS own, p.embedding AS previous, s.embedding AS next ${rows}`,
+  );
+  const hits: Hit<number>[] = [];
+  try {
+    for (const row of statement.iterate(...parameters)) {
+      const score = cosine(question, mixed(row, question.length, weight));
+      if (Number.isFinite(score)) hits.push({ key: row.key, score });
+    }
+  } finally {
+    statement.finalize();
+  }
+  return hits;
+}
+
+function mixed(row: MixedRow, dimension: number, weight: number): Float32Array {
+  const { own, previous, next } = row;
+  if (own.length === dimension * BYTES) return floatsOf(own);
+  const beside = [previous, next].map((bytes) => (bytes === null ? undefined : fromPayload(bytes)));
+  return lean(fromPayload(own), beside, weight);
+}
+
+function cosine(question: Float32Array, vector: Float32Array): number {
+  if (question.length !== vector.length) throw new RangeError("a vector has another dimension");
+  let [product, one, other] = [0, 0, 0];
+  for (const [index, value] of question.entries()) {
+    const beside = vector[index] ?? 0;
+    product += value * beside;
+    one += value * value;
+    other += beside * beside;
+  }
+  const lengths = Math.sqrt(one) * Math.sqrt(other);
+  // In single precision, like all cosines.
+  return lengths === 0 ? 0 : Math.fround(product / lengths);
+}
+
+/** Nodes of an owner that have a searched vector, by key. @param after only those changed after this revision */
+export function searchedKeys(database: Database, owner: number, after = -1): readonly number[] {
+  return database
+    .query<{ key: number }, [number, number]>(
+      "SELECT node_key AS key FROM vectors WHERE owner = ? AND revision > ? ORDER BY node_key",
+    )
+    .all(owner, after)
+    .map(({ key }) => key);
+}
+
 /** Vectors, one after the other, as many as keys. */
-type Chunk = { readonly keys: number[]; readonly vectors: Float32Array };
+type Chunk = { readonly keys: readonly number[]; readonly vectors: Float32Array };
 
 /**
- * Reads all of an owner's vectors directly from the index's storage, in its chunks: the number of a row's node as 64 bits, whether the
- * row is in use as one bit, and the vectors. Reading them through the index takes five times as long.
+ * The searched vectors of nodes, in the order of the keys; nodes without one are left out. Needs the search library.
+ * @throws SQLiteError if a vector has another dimension
  */
-export function* chunksOf(database: Database, owner: number): Generator<Chunk> {
-  const chunks = database.prepare<ChunkRow, [number]>(`${CHUNKS} WHERE c.partition00 = ?`);
-  try {
-    for (const row of chunks.iterate(owner)) yield usedRows(row);
-  } finally {
-    chunks.finalize();
+export function* searchedVectors(
+  database: Database,
+  keys: readonly number[],
+  dimension: number,
+): Generator<Chunk> {
+  const { weight } = mixing(database);
+  const read = database.query<
+    { keys: string; vectors: Uint8Array | null },
+    [number, number, string]
+  >(
+    `SELECT json_group_array(v.node_key) AS keys, svckernel_vectors(?, ?, ${MIXED}) AS vectors
+     FROM json_each(?) k CROSS JOIN vectors v ON v.node_key = k.value ${BESIDE} WHERE v.revision IS NOT NULL`,
+  );
+  for (let from = 0; from < keys.length; from += CHUNK) {
+    const row = read.get(dimension, weight, JSON.stringify(keys.slice(from, from + CHUNK)));
+    if (row === null || row.vectors === null) continue;
+    yield { keys: JSON.parse(row.keys), vectors: floatsOf(row.vectors) };
   }
-}
-
-/** The vectors of one chunk; undefined without any. */
-export function rowsOfChunk(database: Database, chunk: number): Chunk | undefined {
-  const row = database.query<ChunkRow, [number]>(`${CHUNKS} WHERE c.chunk_id = ?`).get(chunk);
-  const rows = row === null ? undefined : usedRows(row);
-  return rows?.keys.length === 0 ? undefined : rows;
-}
-
-const CHUNKS = `SELECT c.rowids, c.validity, v.vectors FROM vectors_chunks c
-  CROSS JOIN vectors_vector_chunks00 v ON v.rowid = c.chunk_id`;
-
-function usedRows({ rowids, validity, vectors }: ChunkRow): Chunk {
-  const floats = floatsOf(vectors);
-  const count = rowids.byteLength / 8;
-  const dimension = floats.length / count;
-  const view = new DataView(rowids.buffer, rowids.byteOffset, rowids.byteLength);
-  const keys: number[] = [];
-  const kept = new Float32Array(floats.length);
-  for (let row = 0; row < count; row += 1) {
-    const isInUse = ((validity[row >> 3] ?? 0) >> (row & 7)) & 1;
-    if (isInUse === 0) continue;
-    kept.set(floats.subarray(row * dimension, (row + 1) * dimension), keys.length * dimension);
-    keys.push(Number(view.getBigInt64(row * 8, true)));
-  }
-  return { keys, vectors: kept.subarray(0, keys.length * dimension) };
-}
-
-export function floatsOf(bytes: Uint8Array): Float32Array {
-  // A view of floats must begin at a multiple of four.
-  const aligned = bytes.byteOffset % BYTES === 0 ? bytes : bytes.slice();
-  return new Float32Array(aligned.buffer, aligned.byteOffset, aligned.byteLength / BYTES);
 }

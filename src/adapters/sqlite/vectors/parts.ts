@@ -6,12 +6,13 @@ import { NODE_COLUMNS, type NodeRow, toNode } from "../../sql/rows.ts";
 import type { Parameter } from "../connection/ask.ts";
 import type { Condition } from "../read/filter-sql.ts";
 import { ACTIVE } from "../write/turns.ts";
+import { isSearched } from "./exact.ts";
 
 /** Stores the vectors of parts. Runs inside a write transaction. */
 export function putParts(database: Database, texts: readonly TextParts[]): void {
   const put = database.query<unknown, [Uint8Array, string]>(
     `INSERT OR REPLACE INTO vector_parts (node_key, owner, parts) SELECT key, owner, ? FROM nodes
-     WHERE id = ? AND lifecycle_state IN ${ACTIVE} AND key IN (SELECT node_key FROM vector_metadata)`,
+     WHERE id = ? AND lifecycle_state IN ${ACTIVE} AND ${isSearched("nodes.key")}`,
   );
   for (const { nodeId, vectors } of texts) put.run(packParts(vectors), nodeId);
 }
@@ -35,7 +36,7 @@ export function readTextsWithoutParts(
       `SELECT ${NODE_COLUMNS} FROM nodes n JOIN owners o ON o.owner = n.owner
        WHERE octet_length(n.content) > ${PARTS_FROM} AND octet_length(n.content) > ?
          AND n.key NOT IN (SELECT node_key FROM vector_parts) AND n.lifecycle_state IN ${ACTIVE}
-         AND n.key IN (SELECT node_key FROM vector_metadata) ORDER BY n.key LIMIT ?`,
+         AND ${isSearched("n.key")} ORDER BY n.key LIMIT ?`,
     )
     .all(bytes, limit)
     .map(toNode);

@@ -4,7 +4,7 @@ import { bytesPerVector, type Kernel, Slab } from "../../native/kernel.ts";
 import { countRows } from "../connection/ask.ts";
 import { kernelOn } from "../connection/kernel-on.ts";
 import { centreOf, loadCodes, measureCentre, newestRevision } from "./codes.ts";
-import { chunksOf, floatsOf, vectorOfRow } from "./exact.ts";
+import { searchedKeys, searchedVectors } from "./exact.ts";
 
 /** Memory for vectors, and up to how many of an owner are compared exactly. */
 export type VectorLimits = {
@@ -152,8 +152,7 @@ function refreshed(
     : countChanges(database, owner, -1, rowsMax + 1);
   if (count > rowsMax) return undefined;
   const slab = isFew && known !== undefined ? known : new Slab(kernel, dimension, count);
-  const isRead = isFew ? readChanges(database, owner, slab) : readAll(database, owner, slab);
-  if (!isRead) return undefined;
+  if (!readChanges(database, owner, slab)) return undefined;
   slab.revision = revision;
   return slab;
 }
@@ -182,80 +181,49 @@ function codesOf(
   return codes;
 }
 
-/** Of a pack that has no codes, as one has that was only read since an earlier program. */
+/** Of a pack whose codes are not those of its vectors. */
 function madeCodes(
   database: Database,
   owner: number,
   { kernel, dimension, rowsMax }: Refresh,
 ): Codes | undefined {
-  const count = countChanges(database, owner, -1, rowsMax + 1);
-  const centre = count > rowsMax ? undefined : measureCentre(database, owner);
+  if (countChanges(database, owner, -1, rowsMax + 1) > rowsMax) return undefined;
+  const keys = searchedKeys(database, owner);
+  const centre = measureCentre(database, keys);
   if (centre?.mean.length !== dimension) return undefined;
-  const codes = new Codes(kernel, centre, count);
-  for (const { keys, vectors } of chunksOf(database, owner)) {
-    if (vectors.length !== keys.length * dimension || !codes.put(keys, vectors)) return undefined;
-  }
-  return codes;
+  const codes = new Codes(kernel, centre, keys.length);
+  return putAll(database, codes, keys) ? codes : undefined;
 }
 
 /** @returns false if the codes are unusable */
 function putChanges(database: Database, owner: number, codes: Codes): boolean {
-  const changes = changesSince(database, owner, codes);
-  if (changes === undefined) return false;
-  const keys = changes.keys.filter((key) => key <= codes.last);
-  const { dimension } = codes;
-  const vectors = new Float32Array(keys.length * dimension);
-  let at = 0;
-  for (const [index, key] of changes.keys.entries()) {
-    if (key > codes.last) continue;
-    vectors.set(changes.vectors.subarray(index * dimension, (index + 1) * dimension), at);
-    at += dimension;
+  const changed = searchedKeys(database, owner, codes.revision);
+  return putAll(
+    database,
+    codes,
+    changed.filter((key) => key <= codes.last),
+  );
+}
+
+function putAll(database: Database, codes: Codes, keys: readonly number[]): boolean {
+  for (const chunk of searchedVectors(database, keys, codes.dimension)) {
+    if (!codes.put(chunk.keys, chunk.vectors)) return false;
   }
-  return codes.put(keys, vectors);
+  return true;
 }
 
 /** The number of an owner's vectors that changed after a revision, up to the relevant limit. */
 function countChanges(database: Database, owner: number, after: number, most: number): number {
-  const changed = "(SELECT 1 FROM vector_metadata WHERE owner = ? AND revision > ? LIMIT ?)";
+  const changed = "(SELECT 1 FROM vectors WHERE owner = ? AND revision > ? LIMIT ?)";
   return countRows(database, changed, owner, after, most);
-}
-
-type ChangeRow = { readonly key: number; readonly vector: Uint8Array | null };
-
-/** The vectors changed after a revision; undefined if one is missing. */
-function changesSince(
-  database: Database,
-  owner: number,
-  { dimension, revision }: Pick<Slab, "dimension" | "revision">,
-): { readonly keys: number[]; readonly vectors: Float32Array } | undefined {
-  const changes = database
-    .query<ChangeRow, [number, number]>(
-      `SELECT m.node_key AS key, ${vectorOfRow(database, dimension)} AS vector
-       FROM vector_metadata m CROSS JOIN vectors_rowids r ON r.rowid = m.node_key
-       WHERE m.owner = ? AND m.revision > ?`,
-    )
-    .all(owner, revision);
-  const vectors = new Float32Array(changes.length * dimension);
-  for (const [index, { vector }] of changes.entries()) {
-    if (vector === null) return undefined;
-    vectors.set(floatsOf(vector), index * dimension);
-  }
-  return { keys: changes.map(({ key }) => key), vectors };
 }
 
 /** Applies changes after the slab's revision. @returns false if the slab is unusable */
 function readChanges(database: Database, owner: number, slab: Slab): boolean {
-  const changes = changesSince(database, owner, slab);
-  if (changes === undefined) return false;
-  if (slab.count > 0) slab.remove(changes.keys);
-  return slab.append(changes.keys, changes.vectors);
-}
-
-/** @returns false if the slab is unusable */
-function readAll(database: Database, owner: number, slab: Slab): boolean {
-  for (const { keys, vectors } of chunksOf(database, owner)) {
-    if (vectors.length !== keys.length * slab.dimension || !slab.append(keys, vectors))
-      return false;
+  const changed = searchedKeys(database, owner, slab.revision);
+  if (slab.count > 0) slab.remove(changed);
+  for (const { keys, vectors } of searchedVectors(database, changed, slab.dimension)) {
+    if (!slab.append(keys, vectors)) return false;
   }
   return true;
 }

@@ -1,14 +1,12 @@
 import type { Database } from "bun:sqlite";
-import { modelRules } from "../../../domain/embedding-models.ts";
+import { SvcError } from "../../../domain/errors.ts";
 import {
-  fromPayload,
   LEAN_REACH,
-  lean,
   type Surrounded,
   surroundings,
+  TURN_TYPE,
   toPayload,
 } from "../../../domain/search/turns.ts";
-import type { Instant } from "../../../lib/instant.ts";
 import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import {
   ACTIVE,
@@ -16,27 +14,19 @@ import {
   IS_TURN,
   isOfConversation,
   isOfSame,
-  readTurn,
   surround,
   surroundAll,
   type Turn,
   turnsAround,
 } from "../write/turns.ts";
-import { codeLarge, putCode, removeCodes } from "./codes.ts";
+import { removeCodes, updateCodes } from "./codes.ts";
+import { floatsOf, mixing } from "./exact.ts";
 import { removeParts } from "./parts.ts";
 
 /** A turn without a vector yet is not a neighbour: the index depends only on existing vectors. */
-const WITH_VECTOR = `${IS_TURN} AND key IN (SELECT node_key FROM vector_payloads)`;
+const WITH_VECTOR = `${IS_TURN} AND key IN (SELECT node_key FROM vectors)`;
 /** The neighbours mixed into a turn's vector. */
 const AROUND = { reach: LEAN_REACH, among: WITH_VECTOR } as const;
-
-/** How turn vectors are mixed in one transaction. */
-type Leaning = {
-  /** See {@link nextRevision}. */
-  readonly revision: number;
-  /** Weight of a neighbour. */
-  readonly weight: number;
-};
 
 /** The vector of one node's own text. */
 export type VectorEntry = {
@@ -44,135 +34,144 @@ export type VectorEntry = {
   readonly vector: Float32Array;
   /** SHA-256 of the node's content. */
   readonly contentHash: string;
-  readonly at: Instant;
 };
 
 /**
  * The number of a transaction's changes. Processes with vectors in memory look for numbers above those they have read. Runs inside a write
  * transaction.
  */
-export function nextRevision(database: Database): number {
+function nextRevision(database: Database): number {
   const row = database
     .query<{ value: number }, []>("UPDATE vector_revision SET value = value + 1 RETURNING value")
     .get();
   return row?.value ?? 0;
 }
 
-/** Sets how turn vectors are mixed from now on, as the pack's model requires. Runs inside a write transaction. */
-function beginLeaning(database: Database): Leaning {
-  const row = database
-    .query<{ model: string }, []>("SELECT embedding_model AS model FROM pack_manifest")
-    .get();
-  return { revision: nextRevision(database), weight: modelRules(row?.model).lean };
+/**
+ * Writes the vectors of nodes; those of inactive ones are kept and not searched. Turn vectors are mixed with those of adjacent turns, whose
+ * rows are noted too; the result does not depend on the order of arrival. Runs inside a write transaction.
+ * @throws SvcError storage_failed if a vector has another dimension
+ */
+export function putVectors(database: Database, entries: readonly VectorEntry[]): void {
+  if (entries.length === 0) return;
+  const { dimension } = mixing(database);
+  if (entries.some(({ vector }) => vector.length !== dimension)) {
+    throw new SvcError("storage_failed", `a vector does not have ${dimension} numbers`);
+  }
+  const revision = nextRevision(database);
+  const searched = entries.filter((entry) => putVector(database, entry, revision));
+  leanAround(
+    database,
+    searched.map(({ key }) => key),
+    revision,
+  );
 }
 
-/**
- * Writes the vectors of active nodes. Turn vectors are mixed with those of adjacent turns, whose entries are rewritten too; the result does
- * not depend on the order of arrival. Runs inside a write transaction.
- */
-export function putVectors(
+const HASH_BYTES = 16;
+const IS_FULL = `lifecycle_state IN ${ACTIVE} AND NOT (node_type = '${TURN_TYPE}' AND session_id IS NOT NULL)`;
+
+/** The part of a SHA-256 that is kept: with all of it, a page would have room for nine vectors in place of ten. */
+function hashBytes(contentHash: string): Uint8Array {
+  return Buffer.from(contentHash, "hex").subarray(0, HASH_BYTES);
+}
+
+/** @returns whether it is searched from now on */
+function putVector(
   database: Database,
-  entries: readonly VectorEntry[],
-  identity: EmbeddingIdentity,
-): void {
-  if (entries.length === 0) return;
-  const leaning = beginLeaning(database);
-  const describe = database.query(
-    `INSERT OR REPLACE INTO vector_metadata
-       (node_key, embedding_model, embedding_version, content_hash, created_at, owner, revision)
-     SELECT key, ?2, ?3, ?4, ?5, owner, ?6 FROM nodes WHERE key = ?1 AND lifecycle_state IN ${ACTIVE}`,
-  );
-  const own = new Map<number, Float32Array>();
-  for (const { key, vector, contentHash, at } of entries) {
-    const { changes } = describe.run(
-      key,
-      identity.model,
-      identity.version,
-      contentHash,
-      at,
-      leaning.revision,
-    );
-    if (changes > 0) own.set(key, vector);
-    else writePayload(database, key, vector);
-  }
-  for (const [key, vector] of own) {
-    const node = readTurn(database, key);
-    if (node === undefined) continue;
-    if (isOfConversation(node)) writePayload(database, key, vector);
-    else {
-      writeIndexed(database, node, vector);
-      forgetPayloads(database, [key]);
+  { key, vector, contentHash }: VectorEntry,
+  revision: number,
+): boolean {
+  const row = database
+    .query<{ revision: number | null }, [number, number, Uint8Array, Float32Array, Uint8Array]>(
+      // Neighbours as wide as those that follow: a row that grows splits its page.
+      `INSERT OR REPLACE INTO vectors (node_key, owner, revision, previous, next, content_hash, embedding)
+       SELECT key, owner, iif(lifecycle_state IN ${ACTIVE}, ?2, NULL), iif(${IS_FULL}, NULL, key),
+         iif(${IS_FULL}, NULL, key), ?3, iif(${IS_FULL}, ?4, ?5)
+       FROM nodes WHERE key = ?1 AND ${HAS_TEXT} RETURNING revision`,
+    )
+    .get(key, revision, hashBytes(contentHash), vector, toPayload(vector));
+  return row !== null && row.revision !== null;
+}
+
+/** Notes the neighbours of turns, and themselves with their neighbours, once all own vectors exist. */
+function leanAround(database: Database, keys: readonly number[], revision: number): void {
+  const changed = new Set(keys);
+  for (const place of surroundAll(database, keys, AROUND).values()) {
+    if (isOfConversation(place.turn) && leanOne(database, place, revision)) {
+      changed.add(place.turn.key);
     }
   }
-  // Once all own vectors exist: neighbours that arrive together are written once.
-  for (const place of surroundAll(database, own.keys(), AROUND).values()) {
-    if (isOfConversation(place.turn)) leanOne(database, place, leaning);
-  }
-  codeLarge(database, [...own.keys()]);
+  updateCodes(database, [...changed]);
 }
 
-/** Removes the searched vectors. Runs inside a write transaction, before `leanAll`. */
-export function removeVectors(database: Database, keys: readonly number[]): void {
-  const remove = database.query("DELETE FROM vectors WHERE node_key = ?");
-  // Existing ones only: looking for a missing entry costs the index more than removing one.
-  for (const key of amongKeys(database, keys, "vectors_rowids", "rowid")) remove.run(key);
+/** Puts the vectors of an owner's nodes where another owner's are. Runs inside a write transaction, after the nodes have moved. */
+export function moveVectors(database: Database, keys: readonly number[], into: number): void {
+  removeCodes(database, keys);
+  removeParts(database, keys);
+  const revision = nextRevision(database);
+  const moved = database
+    .query<{ key: number; revision: number | null }, [number, number, string]>(
+      `UPDATE vectors SET owner = ?, revision = iif(revision IS NULL, NULL, ?)
+       WHERE node_key IN (SELECT value FROM json_each(?)) RETURNING node_key AS key, revision`,
+    )
+    .all(into, revision, JSON.stringify(keys));
+  const searched = moved.filter((row) => row.revision !== null).map(({ key }) => key);
+  leanAround(database, searched, revision);
+}
+
+/** Keeps vectors without searching them. Runs inside a write transaction, before `leanAll`. */
+export function retireVectors(database: Database, keys: readonly number[]): void {
+  const list = JSON.stringify(keys);
+  const { dimension } = mixing(database);
+  const full = database
+    .query<{ key: number; embedding: Uint8Array }, [string, number]>(
+      `SELECT v.node_key AS key, v.embedding FROM json_each(?) k CROSS JOIN vectors v ON v.node_key = k.value
+       WHERE length(v.embedding) = ?`,
+    )
+    .all(list, dimension * Float32Array.BYTES_PER_ELEMENT);
+  const shorten = database.query("UPDATE vectors SET embedding = ? WHERE node_key = ?");
+  for (const { key, embedding } of full) shorten.run(toPayload(floatsOf(embedding)), key);
   removeCodes(database, keys);
   database
-    .query("DELETE FROM vector_metadata WHERE node_key IN (SELECT value FROM json_each(?))")
-    .run(JSON.stringify(keys));
+    .query(
+      `UPDATE vectors SET revision = NULL, previous = NULL, next = NULL
+       WHERE node_key IN (SELECT value FROM json_each(?))`,
+    )
+    .run(list);
   removeParts(database, keys);
 }
 
-/** Removes the vectors that nodes keep of their own texts. Runs inside a write transaction. */
-export function forgetPayloads(database: Database, keys: readonly number[]): void {
-  database
-    .query("DELETE FROM vector_payloads WHERE node_key IN (SELECT value FROM json_each(?))")
-    .run(JSON.stringify(keys));
-}
-
-/** Those of some keys that exist in a table. */
-function amongKeys(
-  database: Database,
-  keys: readonly number[],
-  table: string,
-  column: string,
-): readonly number[] {
-  return database
-    .query<{ key: number }, [string]>(
-      `SELECT t.${column} AS key FROM json_each(?) i CROSS JOIN ${table} t ON t.${column} = i.value`,
-    )
-    .all(JSON.stringify(keys))
-    .map(({ key }) => key);
-}
-
 /**
- * Removes inactive nodes from the index, keeping the vectors of their own texts for questions about earlier moments; the vectors of
- * adjacent turns are recomputed. Runs inside a write transaction.
+ * Removes inactive nodes from the index, keeping the vectors of their own texts for questions about earlier moments; adjacent turns are
+ * noted anew. Runs inside a write transaction.
  */
 export function evictVectors(database: Database, gone: readonly Turn[]): void {
   const keys = gone.map(({ key }) => key);
-  const withOwn = new Set(amongKeys(database, keys, "vector_payloads", "node_key"));
-  const towards = gone.filter(({ key }) => withOwn.has(key));
-  adoptIndexed(
-    database,
-    amongKeys(database, keys, "vectors_rowids", "rowid").filter((key) => !withOwn.has(key)),
+  const withVector = new Set(
+    database
+      .query<{ key: number }, [string]>(
+        "SELECT v.node_key AS key FROM json_each(?) k CROSS JOIN vectors v ON v.node_key = k.value",
+      )
+      .all(JSON.stringify(keys))
+      .map(({ key }) => key),
   );
-  removeVectors(database, keys);
+  retireVectors(database, keys);
+  const towards = gone.filter(({ key }) => withVector.has(key));
   const turns = turnsAround(database, towards, AROUND);
   if (turns.length === 0) return;
-  const leaning = beginLeaning(database);
-  for (const turn of turns) leanOne(database, surround(database, turn, AROUND), leaning);
+  const revision = nextRevision(database);
+  for (const turn of turns) leanOne(database, surround(database, turn, AROUND), revision);
+  updateCodes(
+    database,
+    turns.map(({ key }) => key),
+  );
 }
 
 type Session = Pick<Turn, "key" | "owner" | "session_id" | "scope">;
 
-/**
- * Recomputes the mixed vectors of all turns from their present neighbours, skipping current ones. If only the indexed vector of a turn is
- * known, it is used as its own one. Runs inside a write transaction.
- */
+/** Notes the present neighbours of all turns that have others. Runs inside a write transaction, before all codes are made. */
 export function leanAll(database: Database): void {
-  const leaning = beginLeaning(database);
-  adoptIndexed(database, turnsWithoutPayload(database));
+  const revision = nextRevision(database);
   const turns = database
     .query<Session, []>(
       `SELECT key, owner, session_id, scope FROM nodes WHERE ${WITH_VECTOR}
@@ -180,117 +179,67 @@ export function leanAll(database: Database): void {
     )
     .all();
   for (const place of surroundings(turns, LEAN_REACH, isOfSame)) {
-    leanOne(database, place, leaning, "unless it does already");
+    leanOne(database, place, revision, "AND (previous IS NOT ?1 OR next IS NOT ?2)");
   }
 }
 
-function turnsWithoutPayload(database: Database): readonly number[] {
-  return database
-    .query<{ key: number }, []>(
-      `SELECT key FROM nodes WHERE ${IS_TURN} AND key IN (SELECT node_key FROM vector_metadata)
-         AND key NOT IN (SELECT node_key FROM vector_payloads)`,
-    )
-    .all()
-    .map(({ key }) => key);
-}
-
-/** Copies indexed vectors as those of the nodes' own texts. */
-function adoptIndexed(database: Database, keys: readonly number[]): void {
-  const indexed = database.query<{ embedding: Uint8Array }, [number]>(
-    "SELECT embedding FROM vectors WHERE node_key = ?",
-  );
-  for (const key of keys) {
-    const found = indexed.get(key);
-    if (found === null) continue;
-    writePayload(database, key, new Float32Array(found.embedding.slice().buffer));
-  }
-}
-
-type Payload = {
-  readonly embedding: Uint8Array;
-  readonly previous: number | null;
-  readonly next: number | null;
-};
-
-/** Writes the indexed vector of a turn, if its own one is known. */
+/** Notes the neighbours of a turn, if its vector is searched. @returns whether it was changed */
 function leanOne(
   database: Database,
-  place: Surrounded<Session>,
-  { revision, weight }: Leaning,
-  mode: "always" | "unless it does already" = "always",
-): void {
-  const { key } = place.turn;
-  const payload = readPayload(database, key);
-  if (payload === undefined) return;
-  const previous = place.before[0]?.key ?? null;
-  const next = place.after[0]?.key ?? null;
-  const isDone = payload.previous === previous && payload.next === next;
-  if (mode !== "always" && isDone && isIndexed(database, key)) return;
-  const neighbours = [previous, next].map((beside) => {
-    const found = beside === null ? undefined : readPayload(database, beside);
-    return found && fromPayload(found.embedding);
-  });
-  writeIndexed(database, place.turn, lean(fromPayload(payload.embedding), neighbours, weight));
-  database
-    .query("UPDATE vector_payloads SET previous = ?, next = ? WHERE node_key = ?")
-    .run(previous, next, key);
-  database.query("UPDATE vector_metadata SET revision = ? WHERE node_key = ?").run(revision, key);
-}
-
-function readPayload(database: Database, key: number): Payload | undefined {
-  return (
-    database
-      .query<Payload, [number]>(
-        "SELECT embedding, previous, next FROM vector_payloads WHERE node_key = ?",
-      )
-      .get(key) ?? undefined
-  );
-}
-
-/** Undefined if the node is gone. */
-export function writePayload(database: Database, key: number, vector: Float32Array): void {
-  database
+  { turn, before, after }: Surrounded<Session>,
+  revision: number,
+  unless = "",
+): boolean {
+  const { changes } = database
     .query(
-      `INSERT OR REPLACE INTO vector_payloads (node_key, previous, next, embedding)
-       SELECT key, NULL, NULL, ?2 FROM nodes WHERE key = ?1 AND ${HAS_TEXT}`,
+      `UPDATE vectors SET previous = ?1, next = ?2, revision = ?3
+       WHERE node_key = ?4 AND revision IS NOT NULL ${unless}`,
     )
-    .run(key, toPayload(vector));
+    .run(before[0]?.key ?? null, after[0]?.key ?? null, revision, turn.key);
+  return changes > 0;
 }
 
-function isIndexed(database: Database, key: number): boolean {
-  // Bypasses the index: looking for a missing entry costs the index more than writing one.
-  return database.query("SELECT 1 FROM vectors_rowids WHERE rowid = ?").get(key) !== null;
-}
-
-function writeIndexed(
+/** Puts the staged vectors of a model in place of all others. Runs inside a write transaction, before `leanAll`. */
+export function putStaged(
   database: Database,
-  { key, owner }: Pick<Session, "key" | "owner">,
-  vector: Float32Array,
+  { model, version, dimension }: EmbeddingIdentity,
 ): void {
-  putCode(database, { owner, key }, vector);
-  if (isIndexed(database, key)) {
-    database.query("UPDATE vectors SET embedding = ? WHERE node_key = ?").run(vector, key);
-    return;
+  for (const table of ["vectors", "vector_parts", "vector_codes"]) {
+    database.run(`DELETE FROM ${table}`);
   }
   database
-    .query("INSERT INTO vectors (node_key, owner, active, embedding) VALUES (?, ?, 1, ?)")
-    .run(key, owner, vector);
-}
-
-/** Removes leftovers of nodes without text, and of nodes that are gone. Runs inside a write transaction. */
-export function removeStrayPayloads(database: Database): void {
-  database.run(
-    `DELETE FROM vector_payloads WHERE node_key NOT IN (SELECT key FROM nodes WHERE ${HAS_TEXT})`,
+    .query("UPDATE vector_model SET model = ?, version = ?, dimension = ?")
+    .run(model, version, dimension);
+  const revision = nextRevision(database);
+  const staged = database.prepare<StagedRow, [string, string, number]>(
+    `SELECT node_key AS key, content_hash AS contentHash, embedding FROM vector_staging
+     WHERE model = ? AND version = ? AND dimension = ? ORDER BY node_key`,
   );
+  try {
+    for (const { embedding, ...row } of staged.iterate(model, version, dimension)) {
+      putVector(database, { ...row, vector: floatsOf(embedding) }, revision);
+    }
+  } finally {
+    staged.finalize();
+  }
+  database.run("DELETE FROM vector_staging");
 }
 
-/** Nodes with an entry that they must not have, by key. */
-export function orphanVectors(database: Database): readonly number[] {
-  return database
-    .query<{ key: number }, []>(
-      `SELECT node_key AS key FROM vector_metadata UNION SELECT rowid FROM vectors_rowids
-       EXCEPT SELECT key FROM nodes WHERE lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT}`,
-    )
-    .all()
-    .map(({ key }) => key);
+type StagedRow = Omit<VectorEntry, "vector"> & { readonly embedding: Uint8Array };
+
+/** Removes vectors of nodes without text, and of nodes that are gone. Runs inside a write transaction. */
+export function removeStrayVectors(database: Database): void {
+  retireVectors(
+    database,
+    database
+      .query<{ key: number }, []>(
+        `SELECT node_key AS key FROM vectors WHERE revision IS NOT NULL
+         EXCEPT SELECT key FROM nodes WHERE lifecycle_state IN ${ACTIVE} AND ${HAS_TEXT}`,
+      )
+      .all()
+      .map(({ key }) => key),
+  );
+  database.run(
+    `DELETE FROM vectors WHERE node_key NOT IN (SELECT key FROM nodes WHERE ${HAS_TEXT})`,
+  );
 }

@@ -6,6 +6,7 @@ import type { Entry, IndexWrites } from "../../sql/change.ts";
 import { advanceIndexSequence, ownerKeyOrAll } from "../connection/ask.ts";
 import { native } from "../connection/run.ts";
 import { mendVectors } from "../rebuild/rebuild.ts";
+import { isSearched } from "../vectors/exact.ts";
 import { evictVectors, putVectors, type VectorEntry } from "../vectors/write-vectors.ts";
 import {
   documentNumber,
@@ -17,27 +18,24 @@ import {
 import { ACTIVE, HAS_TEXT, IS_EXTRACTED_ENTITY, readTurns } from "./turns.ts";
 
 /** Whether a node `n` lacks an entry in one of the indexes, as SQL. */
-export const IS_INCOMPLETE = `${HAS_TEXT} AND (n.key NOT IN (SELECT node_key FROM vector_metadata)
+export const IS_INCOMPLETE = `${HAS_TEXT} AND (NOT ${isSearched("n.key")}
   OR ${documentNumber("n.owner", "n.key")} NOT IN (SELECT id FROM lexical_documents_docsize) AND NOT (${IS_EXTRACTED_ENTITY}))`;
 
 export function indexWrites(embedding: EmbeddingIdentity): IndexWrites {
   return {
     embedding,
     isIncomplete: IS_INCOMPLETE,
-    write: (_owner, entries) => native((database) => write(database, entries, embedding)),
+    write: (_owner, entries) => native((database) => write(database, entries)),
     evict: (_owner, keys) => native((database) => evict(database, keys)),
   };
 }
 
-// The vectors first: once the word index has changes, each write to the vector index is a savepoint for it, which costs several
-// times as much as the write.
-
-function write(database: Database, entries: readonly Entry[], identity: EmbeddingIdentity): void {
+function write(database: Database, entries: readonly Entry[]): void {
   if (entries.length === 0) return;
-  const vectors = entries.flatMap(({ key, node, vector, at }): VectorEntry[] =>
-    vector === undefined ? [] : [{ key, vector, contentHash: sha256Hex(node.content), at }],
+  const vectors = entries.flatMap(({ key, node, vector }): VectorEntry[] =>
+    vector === undefined ? [] : [{ key, vector, contentHash: sha256Hex(node.content) }],
   );
-  putVectors(database, vectors, identity);
+  putVectors(database, vectors);
   writeDocuments(
     database,
     entries.flatMap(({ key, lexical }) => (lexical ? [key] : [])),
@@ -61,7 +59,7 @@ export function findStaleEntries(database: Database, of: Owner): readonly number
   const isOne = !isEverybody(owner);
   const first = documentNumber("?1", "0");
   const last = documentNumber("?1", String(KEY_MASK));
-  const sql = `SELECT node_key AS key FROM vector_metadata ${isOne ? "WHERE owner = ?1" : ""}
+  const sql = `SELECT node_key AS key FROM vectors WHERE revision IS NOT NULL ${isOne ? "AND owner = ?1" : ""}
     UNION SELECT id & ${KEY_MASK} FROM lexical_documents_docsize ${isOne ? `WHERE id BETWEEN ${first} AND ${last}` : ""}
     EXCEPT SELECT key FROM nodes WHERE lifecycle_state IN ${ACTIVE} ${isOne ? "AND owner = ?1" : ""}`;
   return database

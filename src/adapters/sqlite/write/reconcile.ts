@@ -1,31 +1,23 @@
 import type { Database } from "bun:sqlite";
-import type { Instant } from "../../../lib/instant.ts";
 import { asUuid, type Uuid } from "../../../lib/uuid.ts";
 import type { EmbeddingIdentity } from "../../../ports/models.ts";
 import { plannedNode, reopenJob } from "../../sql/jobs.ts";
 import { readManifest } from "../../sql/settings.ts";
+import { hasRow } from "../connection/ask.ts";
 import { run } from "../connection/run.ts";
 import { mendVectors, replaceVectors } from "../rebuild/rebuild.ts";
 import { IS_INCOMPLETE } from "./change.ts";
 import { mendDocuments } from "./lexical-index.ts";
 import { ACTIVE } from "./turns.ts";
 
-/** SQLite's name of the file that holds the vectors of a directory pack. */
-const VECTOR_FILE = "vector_file";
-
 /**
  * Reconciles the index files of a directory pack with the graph. A commit over several files is not atomic under WAL: after a
  * crash an index may lack the last transactions, or be ahead by them. Entries without an active node are removed, with what their
  * neighbours contain of them; active nodes without an entry get their job back. Vectors of a model other than the manifest's come
  * from a rebuild that was interrupted between the files; the staged ones then replace them. Runs inside a write transaction.
- * @param vectorFile SQLite's name of the file that holds the vectors
  * @returns how many nodes will be indexed again
  */
-export function reconcileIndexes(
-  database: Database,
-  now: Instant,
-  vectorFile = VECTOR_FILE,
-): number {
+export function reconcileIndexes(database: Database): number {
   const sequences = database
     .query<{ core: number; vectors: number; lexical: number }, []>(
       `SELECT (SELECT value FROM index_sequence) AS core, (SELECT value FROM vectors_sequence) AS vectors,
@@ -36,8 +28,8 @@ export function reconcileIndexes(
   const { core, vectors, lexical } = sequences;
   if (core === vectors && core === lexical) return 0;
   const embedding = run(database, readManifest())?.embedding;
-  if (embedding !== undefined && hasOtherVectors(database, embedding, vectorFile)) {
-    replaceVectors(database, vectorFile, embedding, now);
+  if (embedding !== undefined && hasOtherVectors(database, embedding)) {
+    replaceVectors(database, embedding);
   }
   mendVectors(database);
   mendDocuments(database);
@@ -69,21 +61,13 @@ function eventOf(database: Database, { id, evidence_refs }: MissingRow): Uuid | 
   return cited.find((event) => run(database, plannedNode(event))?.id === own) ?? cited[0];
 }
 
-function hasOtherVectors(
-  database: Database,
-  embedding: EmbeddingIdentity,
-  vectorFile: string,
-): boolean {
-  const { model, version, dimension } = embedding;
-  const foreign = database
-    .query<{ node_key: number }, [string, string]>(
-      "SELECT node_key FROM vector_metadata WHERE embedding_model <> ? OR embedding_version <> ? LIMIT 1",
-    )
-    .get(model, version);
-  const table = database
-    .query<{ sql: string }, []>(
-      `SELECT sql FROM ${vectorFile}.sqlite_schema WHERE name = 'vectors'`,
-    )
-    .get();
-  return foreign !== null || table?.sql.includes(`FLOAT[${dimension}]`) !== true;
+function hasOtherVectors(database: Database, identity: EmbeddingIdentity): boolean {
+  const { model, version, dimension } = identity;
+  return !hasRow(
+    database,
+    "vector_model WHERE model = ? AND version = ? AND dimension = ?",
+    model,
+    version,
+    dimension,
+  );
 }
