@@ -163,14 +163,8 @@ function* leaseJobs(
   until: Instant | undefined,
 ): sql.Steps<void> {
   const owner = (yield* sql.ownerKey(userId)) ?? 0;
-  yield* sql.run(
-    LEASE,
-    owner,
-    eventIds,
-    until === undefined ? null : holder,
-    until ?? null,
-    holder,
-  );
+  const lease = until === undefined ? [null, null] : [holder, until];
+  yield* sql.run(LEASE, owner, eventIds, ...lease, holder);
 }
 
 const REOPEN = sql.statement(

@@ -421,38 +421,28 @@ const SHORT = textsFor(NODE_COLUMNS, `CASE WHEN ${IS_SHORT} THEN ${IS_ACTIVE} EN
 const LONG = textsFor("k.value AS name", `NOT ${IS_SHORT}`);
 const ANY = textsFor(NODE_COLUMNS, IS_ACTIVE);
 
-/** Active nodes by key or id; without those that have long texts. */
-export function* readKeyed(
+/** What a text says of an owner's nodes. */
+function* readNamed<Row>(
+  texts: Readonly<Record<Named, sql.Text>>,
   userId: string,
   by: Named,
   names: readonly (number | string)[],
-): sql.Steps<KeyedNode<number>[]> {
+): sql.Steps<Row[]> {
   const owner = yield* sql.ownerKey(userId);
   if (owner === undefined || names.length === 0) return [];
-  return (yield* sql.all<NodeRow>(SHORT[by], owner, names)).map(toKeyedNode);
+  return yield* sql.all<Row>(texts[by], owner, names);
 }
 
-function* readNames(
-  userId: string,
-  by: Named,
-  names: readonly (number | string)[],
-): sql.Steps<{ name: number | string }[]> {
-  const owner = yield* sql.ownerKey(userId);
-  if (owner === undefined) return [];
-  return yield* sql.all<{ name: number | string }>(LONG[by], owner, names);
+type Asked = [userId: string, by: Named, names: readonly (number | string)[]];
+
+/** Active nodes by key or id; without those that have long texts. */
+export function* readKeyed(...asked: Asked): sql.Steps<KeyedNode<number>[]> {
+  return (yield* readNamed<NodeRow>(SHORT, ...asked)).map(toKeyedNode);
 }
 
 /** Active nodes by key or id, whatever their texts. */
-export function* readAnyKeyed(
-  userId: string,
-  by: Named,
-  names: readonly (number | string)[],
-  toRead: (row: NodeRow) => MemoryNode = toNode,
-): sql.Steps<KeyedNode<number>[]> {
-  const owner = yield* sql.ownerKey(userId);
-  if (owner === undefined) return [];
-  const rows = yield* sql.all<NodeRow>(ANY[by], owner, names);
-  return rows.map((row) => ({ key: row.key, node: toRead(row) }));
+export function* readAnyKeyed(...asked: Asked): sql.Steps<KeyedNode<number>[]> {
+  return (yield* readNamed<NodeRow>(ANY, ...asked)).map(toKeyedNode);
 }
 
 /**
@@ -481,9 +471,11 @@ export async function readByName(
     found.map(({ key, node }) => (by === "key" ? key : node.id)),
   );
   const rest = names.filter((name) => !known.has(name));
-  for (const { name } of await read(userId, () => readNames(userId, by, rest))) {
+  const long = () => readNamed<{ name: number | string }>(LONG, userId, by, rest);
+  for (const { name } of await read(userId, long)) {
     await nextTurn();
-    found.push(...(await read(userId, () => readAnyKeyed(userId, by, [name], toLong))));
+    const rows = await read(userId, () => readNamed<NodeRow>(ANY, userId, by, [name]));
+    found.push(...rows.map((row) => ({ key: row.key, node: toLong(row) })));
   }
   return found;
 }

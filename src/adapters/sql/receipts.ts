@@ -131,17 +131,10 @@ function* noteContexts(contexts: readonly AnswerContext[], apart: Apart): sql.St
   const known = yield* sql.dialect();
   for (const { requestId, userId, context } of contexts) {
     const id = idIn(known, requestId);
+    const owner = known.isOwnerInKeys ? ((yield* sql.ownerKey(userId)) ?? null) : null;
     const of = <Name extends keyof ContextNode>(name: Name) => context.map((node) => node[name]);
     const rows = known.isOwnerInKeys
-      ? [
-          [
-            (yield* sql.ownerKey(userId)) ?? null,
-            id,
-            of("nodeId"),
-            of("rank"),
-            of("representation"),
-          ],
-        ]
+      ? [[owner, id, of("nodeId"), of("rank"), of("representation")]]
       : ranksOf(context).map(([shown, ranks]) => [id, ranks, shown]);
     yield* sql.together(apart(userId), ...rows.map((values) => sql.run(NOTE, ...values)));
   }

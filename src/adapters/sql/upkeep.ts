@@ -3,11 +3,11 @@ import { DECAY_RATES, type FadingProfile, mayHaveFaded } from "../../domain/fadi
 import { mayBePromoted } from "../../domain/metadata.ts";
 import type { MemoryNode } from "../../domain/node.ts";
 import { ALL_OWNERS, isEverybody, type Owner } from "../../domain/owner.ts";
-import { asInstant, type Instant, toEpochMillis } from "../../lib/instant.ts";
+import { asInstant, type Instant } from "../../lib/instant.ts";
 import { asUuid, type Uuid } from "../../lib/uuid.ts";
 import type { AuditRecord } from "../../ports/store/records.ts";
 import type { Aging, AgingPage, AgingWalk, Upkeep } from "../../ports/store/work.ts";
-import { ACTIVE, isTrue } from "./conditions.ts";
+import { ACTIVE, endedBefore, isTrue, keyOf, ofOwner, Params } from "./conditions.ts";
 import { type Dialect, FIRST_ID } from "./dialect.ts";
 import {
   FROM_OPERATIONS,
@@ -209,23 +209,15 @@ const RATE = `CASE n.decay_profile ${Object.entries(DECAY_RATES)
 /** Active nodes whose retention ends. */
 export function* countRetained(of: Owner, until?: Instant): sql.Steps<number> {
   const d = yield* sql.dialect();
-  const values: sql.SqlValue[] = [];
-  const add = (value: sql.SqlValue): string => `$${values.push(value)}`;
-  const conditions = [`n.ttl_days IS NOT NULL AND n.pinned = 0 AND n.lifecycle_state IN ${ACTIVE}`];
-  if (until !== undefined) {
-    const second = add(Math.floor(toEpochMillis(until) / 1000));
-    const fraction = add(until.slice(19));
-    conditions.push(`${d.endSecond} <= ${second}::bigint
-      AND (${d.endSecond} < ${second}::bigint OR substr(n.created_at, 20) < ${fraction})`);
-  }
-  if (!isEverybody(of)) {
-    const owner = yield* sql.ownerKey(of);
-    if (owner === undefined) return 0;
-    conditions.push(`${d.free("n.owner")} = ${add(owner)}::bigint`);
-  }
+  const owner = yield* keyOf(of);
+  if (owner === undefined) return 0;
+  const params = new Params();
+  const ended = until === undefined ? "true" : endedBefore(d, params, until);
+  const mine = ofOwner(params, d.free("n.owner"), owner);
   const row = yield* sql.get<{ count: number }>(
-    `SELECT count(*)::float8 AS count FROM nodes n WHERE ${conditions.join(" AND ")}`,
-    ...values,
+    `SELECT count(*)::float8 AS count FROM nodes n
+     WHERE n.ttl_days IS NOT NULL AND n.pinned = 0 AND n.lifecycle_state IN ${ACTIVE} AND ${ended} AND ${mine}`,
+    ...params.values,
   );
   return row?.count ?? 0;
 }
