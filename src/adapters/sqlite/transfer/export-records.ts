@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { EDGE_TYPES } from "../../../domain/enums.ts";
-import { BLOB_KEY, eventForm, MEDIA_TYPE, nodeForm } from "../../../domain/node.ts";
+import { BLOB_KEY, edgeForm, eventForm, MEDIA_TYPE, nodeForm } from "../../../domain/node.ts";
+import { auditRecordForm } from "../../../domain/records/audit.ts";
 import type { ObjectForm, View } from "../../../lib/form.ts";
 import { parseInstant } from "../../../lib/instant.ts";
 import { parseUuid } from "../../../lib/uuid.ts";
@@ -76,11 +76,16 @@ const SCALARS: Readonly<Record<string, z.ZodType>> = {
   anyObject: object,
 };
 
-/** The columns of a record: its key, its id, the key of its owner, and its other members. */
-function columnsOf({
-  members,
-}: Pick<ObjectForm<never>, "members">): Pick<Section, "columns" | "json" | "flags"> {
-  const own = members.filter(({ name }) => name !== "id" && name !== "user_id");
+type Columns = Pick<Section, "columns"> & Partial<Section>;
+
+/** The columns of a record: its key, its id, the keys of its owner and ends, and its other members. */
+function columnsOf(
+  { members }: Pick<ObjectForm<never>, "members">,
+  keys: Section["columns"] = { owner: key },
+): Columns {
+  const own = members.filter(
+    ({ name }) => name !== "id" && name !== "user_id" && !(name.replace("_id", "") in keys),
+  );
   const namesOf = (...kinds: readonly string[]): string[] =>
     own
       .filter(({ form: { shape } }) =>
@@ -89,74 +94,28 @@ function columnsOf({
       .map(({ name }) => name);
   const columns = Object.fromEntries(own.map(({ name, form }) => [name, columnOf(form)]));
   return {
-    columns: { key, id: uuid, owner: key, ...columns },
+    columns: { key, id: uuid, ...keys, ...columns },
     json: namesOf("anyObject", "list"),
     flags: namesOf("flag"),
   };
 }
 
+const section = (record: string, columns: Columns): Section => ({
+  record,
+  table: `${record}s`,
+  order: ["key"],
+  json: [],
+  flags: [],
+  ...columns,
+});
+
 export const SECTIONS: readonly Section[] = [
-  {
-    record: "owner",
-    table: "owners",
-    order: ["owner"],
-    columns: { owner: key, user_id: text },
-    json: [],
-    flags: [],
-  },
-  {
-    record: "event",
-    table: "events",
-    order: ["key"],
-    ...columnsOf(eventForm),
-  },
-  {
-    record: "operation",
-    table: "operations",
-    order: ["key"],
-    columns: {
-      key,
-      id: uuid,
-      op_type: text,
-      target_id: text,
-      payload: object,
-      actor_id: text,
-      namespace_id: text.nullable(),
-      created_at: instant,
-    },
-    json: ["payload"],
-    flags: [],
-  },
-  {
-    record: "node",
-    table: "nodes",
-    order: ["key"],
-    ...columnsOf(nodeForm),
-  },
-  {
-    record: "edge",
-    table: "edges",
-    order: ["key"],
-    columns: {
-      key,
-      id: uuid,
-      owner: key,
-      source: key,
-      target: key,
-      edge_type: z.enum(EDGE_TYPES),
-      confidence: unit,
-      valid_from: instant,
-      valid_to: instant.nullable(),
-      provenance_event_id: uuid.nullable(),
-      metadata: object.nullable(),
-      created_at: instant,
-    },
-    json: ["metadata"],
-    flags: [],
-  },
-  {
-    record: "job",
-    table: "jobs",
+  section("owner", { order: ["owner"], columns: { owner: key, user_id: text } }),
+  section("event", columnsOf(eventForm)),
+  section("operation", columnsOf(auditRecordForm, {})),
+  section("node", columnsOf(nodeForm)),
+  section("edge", columnsOf(edgeForm, { owner: key, source: key, target: key })),
+  section("job", {
     order: ["event_key", "kind"],
     // The holder and lease of a job are only valid on one machine.
     columns: {
@@ -168,17 +127,10 @@ export const SECTIONS: readonly Section[] = [
       last_error: text.nullable(),
       updated_at: instant,
     },
-    json: [],
-    flags: [],
-  },
-  {
-    record: "erasure",
-    table: "erasures",
-    order: ["key"],
+  }),
+  section("erasure", {
     columns: { key, forget_id: uuid, event_id: uuid, erased_at: instant, actor: text },
-    json: [],
-    flags: [],
-  },
+  }),
 ];
 
 const identity = z.strictObject({ model: text, version: text, dimension: z.int().min(1) });
