@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "n
 import { join } from "node:path";
 import { NEWEST_DEVELOPMENT } from "../../../src/adapters/sqlite/transfer/export-records.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
+import { CHATGPT, fileOf, folderOf, pdfOf } from "../../engine/import/samples.ts";
 import { makeFormerPack } from "../../fault/former-pack.ts";
 import { outcomesOf } from "./many-commands.ts";
 import { createWordDesk, type Desk, SYSTEM_USER } from "./run-svc.ts";
@@ -281,4 +282,38 @@ test("what a damaged pack still has is taken out and makes a new one", async () 
   expect(texts.length).toBeGreaterThanOrEqual(Number(kept));
   for (const far of [0, 1, 118, 119]) expect(texts).toContain(items[far]?.content ?? "");
   expect((await desk.run(["doctor", "saved.pack"])).stdout).toContain("[OK]   integrity");
+});
+
+test("the export of another program is shown, imported, found, and taken back", async () => {
+  await desk.store("chat.pack", "ada", "The garden gate is green.");
+  const source = fileOf(JSON.stringify(CHATGPT));
+  const dry = await desk.run(["import", source, "chat.pack", "--dry-run"]);
+  expect(dry.stdout).toMatch(/ChatGPT export .* 1 +1 +2023-11-14/);
+  expect(dry.stdout).toMatch(/^said +2 +2 /m);
+  expect(dry.stderr).toContain("Nothing was written.");
+  const done = await desk.run(["import", source, "chat.pack", "--format", "json"]);
+  const report = JSON.parse(done.stdout);
+  expect(report.records.said).toMatchObject({ seen: 2, new: 2 });
+  const found = await desk.run(["search", "chat.pack", "Where did I move?"]);
+  expect(found.stdout).toContain("I moved to Lisbon.");
+  const undone = await desk.run([
+    "import",
+    "--undo",
+    report.import_id,
+    "chat.pack",
+    "--format",
+    "json",
+  ]);
+  expect(JSON.parse(undone.stdout)).toMatchObject({ events: 3, memories: 3 });
+  const next = await desk.run(["import", source, "chat.pack"]);
+  expect(next.stderr).toContain("comes in with --again");
+});
+
+test("a folder with something that cannot be read imports the rest, and exits with 1", async () => {
+  await desk.store("notes.pack", "ada", "The garden gate is green.");
+  const folder = folderOf({ "lease.pdf": pdfOf("Pets are allowed."), "broken.pdf": "%PDF-1.7" });
+  const { code, stdout } = await desk.run(["import", folder, "--db-path", "notes.pack"]);
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^broken.pdf +PDF document/m);
+  expect((await desk.run(["search", "notes.pack", "pets"])).stdout).toContain("Pets are allowed.");
 });

@@ -126,26 +126,10 @@ test.each([
     says: "ranking_multipliers.graph: true is not a number",
   },
   {
-    name: "none per source",
-    body: { max_per_source: 0 },
-    says: "max_per_source: 0 must be at least 1",
-  },
-  {
-    name: "a flag per evidence",
-    body: { max_per_evidence: true },
-    says: "max_per_evidence: true is not a number",
-  },
-  {
-    name: "a fraction per evidence",
-    body: { max_per_evidence: 1.5 },
-    says: "max_per_evidence: 1.5 is not an integer",
-  },
-  {
     name: "a hint flag in words",
     body: { filters: { include_cross_scope: "no" } },
     says: 'filters.include_cross_scope: "no" is not true or false',
   },
-  { name: "weights", body: { weights: {} }, says: "weights: is not a known key" },
 ])("$name is refused by name", ({ body, says }) => {
   expect(() => read(body)).toThrow(says);
 });

@@ -66,23 +66,6 @@ describe("an answer", () => {
     });
     expect(cost(text) + cost(structured)).toBeLessThanOrEqual(120);
   });
-
-  test("to arguments that break the schema is an object with an error, in both forms", async () => {
-    const ada = await (await open()).connect("ada");
-    const { isError, text, structured } = await ada.call("memory_get_node", { node: 1 });
-    expect(isError).toBe(true);
-    expect(structured).toEqual({ error: text });
-    expect(text).toStartWith("Invalid arguments for tool memory_get_node: node_id: is required");
-  });
-
-  test("to a failure says what to do, in both forms", async () => {
-    const ada = await (await open()).connect("ada");
-    const { text, structured } = await ada.call("memory_get_node", {
-      node_id: "01900000-0000-7000-8000-00000000ffff",
-    });
-    expect(structured).toEqual({ error: text });
-    expect(text).toEndWith("Find the id with memory_retrieve.");
-  });
 });
 
 describe("invisible characters", () => {

@@ -3,7 +3,7 @@ import { SvcError } from "../../../src/domain/errors.ts";
 import { createMcpEndpoint, startMcpServer } from "../../../src/surface/mcp/http.ts";
 import { fakeEngine } from "../fake-engine.ts";
 import { BARE_NODE, NODE_ID } from "../fixtures.ts";
-import { clientsOf, KEYS, modern, REVISION, request, useMcpServers } from "./http-server.ts";
+import { clientsOf, KEYS, modern, request, useMcpServers } from "./http-server.ts";
 
 const serve = useMcpServers();
 const PING = request("ping");
@@ -34,7 +34,7 @@ describe("who may come", () => {
     expect((await send("not JSON", { key: null })).status).toBe(401);
   });
 
-  test.each(["localhost", "127.0.0.1:65535", "[::1]:8000", "evil.example", "10.0.0.1:8000"])(
+  test.each(["localhost", "evil.example"])(
     "a caller with a key is served under the name %s, one without is not",
     async (host) => {
       const { send } = await serve();
@@ -147,15 +147,6 @@ describe("what is not served", () => {
     expect(status).toBe(413);
     expect(json).toMatchObject({ error: { message: expect.stringContaining("10 MiB") } });
   });
-
-  test("a body that does not come is answered with 408", async () => {
-    const { server } = await serve(undefined, { bodyTimes: { timeoutMs: 50 } });
-    const body = new ReadableStream({ start: (stream) => stream.enqueue(Buffer.from("{")) });
-    const headers = { authorization: "Bearer key-of-ada", "content-type": "application/json" };
-    const answer = await fetch(`${server.url}/mcp`, { method: "POST", headers, body });
-    expect(answer.status).toBe(408);
-  });
-
   test("a revision in the header that nobody knows is answered with 400", async () => {
     const { send } = await serve();
     const headers = { "mcp-protocol-version": "1999-01-01" };
@@ -199,20 +190,6 @@ describe("revisions with a handshake", () => {
 });
 
 describe("the revision without a handshake", () => {
-  test("a request says all about itself", async () => {
-    const { send } = await serve();
-    const { message, headers } = modern("server/discover");
-    const { status, json } = await send(message, {
-      headers: { ...headers, accept: "application/json" },
-    });
-    expect(status).toBe(200);
-    expect(json?.["result"]).toMatchObject({
-      supportedVersions: [REVISION],
-      capabilities: { tools: {}, resources: {}, prompts: {} },
-      _meta: { "io.modelcontextprotocol/serverInfo": { name: "svc", version: "9.9.9" } },
-    });
-  });
-
   test.each([
     { method: "tools/list", params: null, has: "tools" },
     { method: "tools/call", params: { name: "memory_get_node", arguments: null }, has: "content" },

@@ -123,12 +123,6 @@ test("a blank argument is refused where it is needed, and absent where it is not
     await expect(client.getPrompt({ name: "forget" })).rejects.toThrow("what: is required");
     expect(await textOf(client, "recall", { question: "tea?", scope: " " })).not.toContain("scope");
   }));
-
-test("an unknown prompt is a protocol error", () =>
-  withSession(bound, async (client) => {
-    await expect(client.getPrompt({ name: "dance" })).rejects.toThrow("dance");
-  }));
-
 test("scope and kind are completed", () =>
   withSession(bound, async (client) => {
     const complete = async (name: string, argument: string, value: string) => {

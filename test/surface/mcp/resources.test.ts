@@ -92,16 +92,6 @@ describe("resources", () => {
     const { client } = await connect("ada");
     await expect(client.readResource({ uri })).rejects.toThrow(/-32\d{3}/);
   });
-
-  test("say why the memory cannot be opened", async () => {
-    const failure = new SvcError("not_a_pack", "notes.txt is not a pack; name another file");
-    const session = await openSession(() => Promise.reject(failure));
-    const error = "The memory could not be opened: notes.txt is not a pack; name another file";
-    expect(await read(session, "memory://stats")).toEqual({ error });
-    expect(await read(session, `memory://nodes/${UNKNOWN}`)).toEqual({ error });
-    await expect(session.leave()).rejects.toBe(failure);
-  });
-
   test("keep an unexpected failure to the log", async () => {
     const engine = fakeEngine({ stats: () => Promise.reject(new TypeError("wires crossed")) });
     const session = await openSession(() => Promise.resolve(engine));

@@ -137,30 +137,4 @@ describe("the server", () => {
     expect(await send(PING)).toMatchObject({ status: 404, json: { detail: "Not Found" } });
     expect((await send(PING, { path: `${server.url}/mcp/` })).status).toBe(404);
   });
-
-  test("lets every request that comes while the engine opens wait for it", async () => {
-    const opening = Promise.withResolvers<MemoryEngine>();
-    const server = await startHttpServer({
-      host: "127.0.0.1",
-      port: 0,
-      allowUnauthenticatedExternalBind: false,
-      version: "9.9.9",
-      auth: {},
-      cors: { origins: [], allowCredentials: false },
-      log: () => {},
-      openEngine: () => opening.promise,
-      mcp: (engine) => createMcpEndpoint({ engine, version: "9.9.9", log: () => {} }),
-    });
-    servers.push(server);
-    const { send } = clientsOf(`${server.url}/mcp`);
-    const call = send(request("tools/call", GET_NODE));
-    const list = send(request("tools/list"));
-    const node = fetch(`${server.url}/v1/nodes/${NODE_ID}`);
-    opening.resolve(
-      fakeEngine({ close: async () => {}, getNode: () => Promise.resolve(BARE_NODE) }),
-    );
-    expect((await call).json?.["result"]).toMatchObject({ structuredContent: { id: NODE_ID } });
-    expect((await list).status).toBe(200);
-    expect((await node).status).toBe(200);
-  });
 });

@@ -1,5 +1,4 @@
 import { afterEach } from "bun:test";
-import { OPERATIONS } from "../../../src/surface/contract/core/operations.ts";
 import { type EngineOptions, type OpenedEngine, useEngines } from "../../engine/engines.ts";
 import { openSession, type Session } from "./session.ts";
 
@@ -78,13 +77,6 @@ export function callerOf({ client, log }: Session): Caller {
     return structured;
   };
   return { client, log, call, answer };
-}
-
-/** The binding of a tool. */
-export function toolOf(name: string) {
-  const binding = OPERATIONS.flatMap(({ mcp }) => mcp ?? []).find(({ tool }) => tool === name);
-  if (binding === undefined) throw new Error(`no tool ${name}`);
-  return binding;
 }
 
 /** The text of an id in an answer. */

@@ -1,6 +1,4 @@
 import { expect, test } from "bun:test";
-import { NODE_TYPES, SCOPES } from "../../../src/domain/enums.ts";
-import { createMcpServer } from "../../../src/surface/mcp/server.ts";
 import { shownSchemas, toolDescriptions } from "../../../src/surface/mcp/shown-schemas.ts";
 import { TOOLS } from "../../../src/surface/mcp/tool-list.ts";
 import { toInputSchema } from "../../../src/surface/mcp/tool-schema.ts";
@@ -158,15 +156,6 @@ test("the core list shows a part of the arguments of the full one", async () => 
     expect({ ...whole, inputSchema: {} }).toEqual({ ...tool, inputSchema: {} });
   }
 });
-
-test("the closed sets stand in the tools of every day", async () => {
-  const [store] = await listTools("ada", "core");
-  expect(store?.inputSchema.properties).toMatchObject({
-    node_type: { enum: [...NODE_TYPES] },
-    scope: { enum: [...SCOPES] },
-  });
-});
-
 test("what is shown of an answer are members that it has", async () => {
   for (const { name, outputSchema } of await listTools("ada")) {
     const { shape } = TOOLS.find(({ tool }) => tool === name)!.output;
@@ -202,9 +191,4 @@ test("a description of the core list names tools of the core list only", async (
     const named = description.match(/memory_[a-z_]+/g) ?? [];
     expect([name, named.filter((other) => !CORE.includes(other))]).toEqual([name, []]);
   }
-});
-
-test("a server is made without opening the memory", () => {
-  const engine = () => Promise.reject(new Error("opened"));
-  createMcpServer({ engine, version: "9.9.9", boundUserId: undefined, log: () => {} });
 });

@@ -54,21 +54,10 @@ describe("an expected failure is a normal result with an error", () => {
       },
       error: "valid_to: ",
     },
-    { tool: "memory_ingest_fast_many", args: { user_id: "a", items: [] }, error: "items: has 0" },
-    {
-      tool: "memory_retrieve",
-      args: { query: "x", user_id: "a", knowledge_at: "yesterday" },
-      error: "knowledge_at: ",
-    },
     {
       tool: "memory_retrieve",
       args: { query: "x", user_id: "a", ranking_multipliers: { graph: 2 } },
       error: "ranking_multipliers: have no meaning with fusion adaptive",
-    },
-    {
-      tool: "memory_retrieve",
-      args: { query: "tea", user_id: "a", mode: "default", retrieval_mode: "explicit" },
-      error: 'mode: "default" differs from retrieval_mode "explicit"',
     },
     {
       tool: "memory_organize",
@@ -184,18 +173,6 @@ describe("what a tool does, beyond one call of each", () => {
     });
     expect(cited).toBe(node);
   });
-
-  test("a forgetting that was agreed to erases", async () => {
-    const { ada, node } = await openWorld();
-    const confirm = idIn(await ada.answer("memory_forget", { ids: [node] }), "confirm");
-    expect(
-      await ada.answer("memory_forget", { ids: [node], mode: "erase", confirm }),
-    ).toMatchObject({
-      ...{ stage: "physical", memories: [{ id: node }] },
-      receipt: { format: "svc-forget-receipt", erased: { nodes: [node] } },
-    });
-  });
-
   test("organizing tells what it would change, and runs no job without time", async () => {
     const { ada } = await openWorld();
     for (const content of ["JS", "JavaScript"]) {

@@ -191,10 +191,13 @@ async function expectAnswer({ served, world, app }: Opened, { name, http, call }
   expect(await served.engine.storeCounts()).toEqual(counts);
 }
 
+/** Those that read, and take a body. */
+const READS = /^\/v1\/(assertions|quantities)\/|^\/v1\/nodes\/batch$/;
+
 test.each(
   groupsOf(
     ROUTES,
-    ({ http }) => http.method === "get",
+    ({ http }) => http.method === "get" || READS.test(http.path),
     ({ name }) => name,
   ),
 )("%s: a route answers in its form, once for one request id", async (_, routes) => {
@@ -487,7 +490,12 @@ test.each(TOOL_GROUPS)(
   },
 );
 
-test.each(TOOL_GROUPS)(
+/** A change that takes no owner is about an id: see tools.test.ts for an operator's. */
+const OF_OPERATORS = TOOL_GROUPS.filter(
+  ([name, tools]) => name === "what reads" || tools.some(({ mcp }) => mcp.needsOwner),
+);
+
+test.each(OF_OPERATORS)(
   "%s: a tool answers an operator who names the owner, where it takes one, in the same way",
   async (_, tools) => {
     const { served, world } = await openWorld();

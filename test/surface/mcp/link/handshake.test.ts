@@ -54,18 +54,6 @@ describe("two of a kind", () => {
     guest.destroy();
     host.destroy();
   });
-
-  test("an absent owner stays absent", async () => {
-    const { guest, host } = await socketPair();
-    const [, received] = await Promise.all([
-      introduce(guest, KIN, { userId: undefined, tools: "full" }),
-      receive(host, KIN),
-    ]);
-    expect(received).toEqual({ userId: undefined, tools: "full", isHook: false });
-    guest.destroy();
-    host.destroy();
-  });
-
   test("what is said at once after the hello is not lost", async () => {
     const { guest, host } = await socketPair();
     const introduced = introduce(guest, KIN, GUEST);

@@ -87,13 +87,6 @@ describe("a free address", () => {
       if (meeting.role === "host") meeting.seat.leave();
     }
   });
-
-  test("in a folder that does not exist yet is taken", async () => {
-    const address = join(linkFolder(), "new/m.pack.sock");
-    const seat = await takeSeat(address);
-    expect(existsSync(address)).toBe(true);
-    seat.leave();
-  });
 });
 
 describe("the seat", () => {

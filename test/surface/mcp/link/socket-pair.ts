@@ -17,10 +17,3 @@ export async function socketPair(): Promise<{ readonly guest: Socket; readonly h
   server.close();
   return { guest, host };
 }
-
-/** Everything that is said on a socket until it ends, line by line. */
-export async function linesOf(socket: Socket): Promise<readonly string[]> {
-  let text = "";
-  for await (const chunk of socket) text += String(chunk);
-  return text.split("\n").filter((line) => line !== "");
-}
