@@ -33,8 +33,7 @@ import {
 } from "./extract/extractions.ts";
 import { forget } from "./forget/forget.ts";
 import { getForgetting, listForgettings, verifyForgetting } from "./forget/receipt.ts";
-import { importSource } from "./import/import.ts";
-import { undoImport } from "./import/undo.ts";
+import { importSource, undoImport } from "./import/import.ts";
 import {
   chain,
   createReadiness,
@@ -55,14 +54,12 @@ import { CONTRADICT, changePair, RESOLVE, SUPERSEDE } from "./lifecycle/pair.ts"
 import { restore, restoreFaded } from "./lifecycle/restore.ts";
 import { evaluateCondition, pin, reinforce, transition } from "./lifecycle/transitions.ts";
 import type { MemoryEngine } from "./memory-engine.ts";
-import { observe, observeSource } from "./observe/observe.ts";
-import type { ObserveDeps } from "./observe/observe-frame.ts";
+import { type ObserveDeps, observe, observeSource } from "./observe/observe.ts";
 import { createFeedback, type Feedback } from "./organize/feedback.ts";
-import { jobsOf } from "./organize/jobs.ts";
+import { createRunner, jobsOf, type Occasion } from "./organize/jobs.ts";
 import { endSession, organize, rebuildIndexes } from "./organize/organize.ts";
 import type { OrganizerJob } from "./organize/organizer/job.ts";
-import { createRunner, type Occasion } from "./organize/runner.ts";
-import { snapshot } from "./organize/snapshot.ts";
+import { snapshot } from "./organize/organizer/jobs.ts";
 import { createOverviews, type Overviews } from "./overview.ts";
 import { claimPack, moveOwner, ownersWithMemories, packOwner, usePackOwner } from "./owners.ts";
 import { consolidateKnowledge } from "./profiles.ts";

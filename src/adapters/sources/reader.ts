@@ -6,7 +6,7 @@ import type {
   SourcePart,
   SourceReader,
 } from "../../ports/sources.ts";
-import { CHATS } from "./chats.ts";
+import { CHATS, TRANSCRIPTS } from "./chats.ts";
 import { DATABASES, openDatabase } from "./databases.ts";
 import { DOCUMENTS } from "./documents.ts";
 import {
@@ -21,7 +21,6 @@ import {
 import { MEMORIES } from "./memories.ts";
 import { NOTES } from "./notes.ts";
 import { encodingOf, membersIn, PieceError } from "./pieces.ts";
-import { TRANSCRIPTS } from "./transcripts.ts";
 import type { Environment, Head, Made, SourceRow } from "./values.ts";
 
 /** Everything that can be imported; the first row that recognises a file reads it. */

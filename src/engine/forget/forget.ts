@@ -14,7 +14,7 @@ import type { ErasureCounts } from "../../ports/store/events.ts";
 import type { AuditRecord } from "../../ports/store/records.ts";
 import type { EngineDeps } from "../deps.ts";
 import { isContested, opponentsOf, settleUnopposed } from "../lifecycle/disputes.ts";
-import type { NamedRecords } from "../owner-names.ts";
+import type { NamedRecords } from "../owners.ts";
 import { FORGET_MODES, type ForgetAnswer, type ForgetInput } from "./api.ts";
 import { excerptOf, type ForgetPlan, type PlanStore, planForgetting } from "./plan.ts";
 import {

@@ -19,7 +19,7 @@ import type { ErasureCounts, Erasures } from "../../ports/store/events.ts";
 import type { AuditLog, AuditRecord } from "../../ports/store/records.ts";
 import type { Store } from "../../ports/store/store.ts";
 import type { EngineDeps } from "../deps.ts";
-import type { NamedRecords } from "../owner-names.ts";
+import type { NamedRecords } from "../owners.ts";
 import type { ForgetCheck, Forgetting, ForgetVerification } from "./api.ts";
 import { type ForgetPlan, isErased, lookFor, type PlanStore } from "./plan.ts";
 

@@ -13,7 +13,7 @@ import type { Browse } from "../../ports/store/graph.ts";
 import type { AuditRecord } from "../../ports/store/records.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { PlanStore } from "../forget/plan.ts";
-import type { NamedRecords } from "../owner-names.ts";
+import type { NamedRecords } from "../owners.ts";
 import type { StoreDeps } from "../write/store.ts";
 
 export type ImportDeps = EngineDeps<

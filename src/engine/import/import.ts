@@ -1,19 +1,22 @@
 import {
   isVisible,
+  parseId,
   parseOptionalBoolean,
   parseOptionalInteger,
   parseOptionalMember,
   parseOptionalText,
   parseUserId,
 } from "../../domain/arguments.ts";
+import { openChecksummed } from "../../domain/checksummed.ts";
 import { SCOPES } from "../../domain/enums.ts";
+import { erasedBy } from "../../domain/erasure.ts";
 import { invalid, SvcError } from "../../domain/errors.ts";
 import { parseInstantInput } from "../../domain/lifecycle.ts";
 import { redact } from "../../domain/redaction.ts";
 import type { Instant } from "../../lib/instant.ts";
 import type { Json, JsonObject } from "../../lib/json.ts";
 import { releaseMemory } from "../../lib/pause.ts";
-import type { Uuid } from "../../lib/uuid.ts";
+import { asUuid, type Uuid } from "../../lib/uuid.ts";
 import type {
   SourceEdge,
   SourceInput,
@@ -22,8 +25,20 @@ import type {
   SourcePart,
   SourceRecord,
 } from "../../ports/sources.ts";
-import type { ImportCounts, ImportInput, ImportReport } from "./api.ts";
-import { type Book, type Found, type ImportDeps, openBook, type Taken, type Wish } from "./book.ts";
+import { type ForgetDeps, forget } from "../forget/forget.ts";
+import { type RestoreDeps, restore } from "../lifecycle/restore.ts";
+import type { ImportCounts, ImportInput, ImportReport, ImportUndone } from "./api.ts";
+import {
+  type Book,
+  eventsIn,
+  type Found,
+  type ImportDeps,
+  openBook,
+  readEvents,
+  recordsOf,
+  type Taken,
+  type Wish,
+} from "./book.ts";
 import { drawEdges, retireUnnamed, writeRecords, writeWords } from "./write-records.ts";
 
 /** Records admitted in one transaction, and UTF-16 units of text: ids are spread, so that each one rewrites most pages of their indexes. */
@@ -343,4 +358,55 @@ function keyOf({ source, instance }: SourcePart): string {
 
 function add(counts: Map<string, number>, what: string, count = 1): void {
   counts.set(what, (counts.get(what) ?? 0) + count);
+}
+
+/** Events erased together: a forgetting is one transaction. */
+const AT_ONCE = 400;
+
+type UndoDeps = ImportDeps & ForgetDeps & RestoreDeps;
+
+/** Erases everything that an import brought in, and restores what it replaced. */
+export async function undoImport(
+  deps: UndoDeps,
+  owner: string,
+  importId: string,
+): Promise<ImportUndone> {
+  const userId = parseUserId(owner);
+  const id = parseId(importId, "import_id");
+  const records = [];
+  for await (const record of recordsOf(deps, userId, id)) {
+    const { import_id: of, replaced } = openChecksummed(record.payload);
+    if (of === id) records.push({ events: eventsIn(record), replaced: replacedIn(replaced) });
+  }
+  if (records.length === 0) {
+    throw new SvcError("not_found", `there is no import ${id}`, { kind: "import", id });
+  }
+  const forgetIds: Uuid[] = [];
+  let [events, memories] = [0, 0];
+  const all = records.flatMap((record) => record.events);
+  for (let at = 0; at < all.length; at += AT_ONCE) {
+    const some = await readEvents(deps, userId, all.slice(at, at + AT_ONCE));
+    const ids = [...some.values()]
+      .filter(({ metadata }) => erasedBy(metadata) === undefined)
+      .map((event) => event.id);
+    if (ids.length === 0) continue;
+    const asked = { userId, ids };
+    const { confirm } = await forget(deps, asked);
+    const done = await forget(deps, { ...asked, mode: "erase", confirm });
+    if (done.forgetId !== undefined) forgetIds.push(done.forgetId);
+    events += done.events.length;
+    memories += done.memories.length;
+  }
+  let restored = 0;
+  for (const before of records.flatMap((record) => record.replaced)) {
+    const node = await deps.store.node(before, userId);
+    if (node?.lifecycleState !== "superseded") continue;
+    await restore(deps, before, { userId, actorId: userId });
+    restored += 1;
+  }
+  return { importId: id, events, memories, restored, forgetIds };
+}
+
+function replacedIn(pairs: unknown): readonly Uuid[] {
+  return Array.isArray(pairs) ? pairs.flatMap((pair) => asUuid(String(pair?.[0]))) : [];
 }

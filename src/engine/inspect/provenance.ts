@@ -25,7 +25,7 @@ import type {
 } from "../../ports/store/records.ts";
 import type { ExtractionQueue } from "../../ports/store/work.ts";
 import type { EngineDeps } from "../deps.ts";
-import type { NamedRecords } from "../owner-names.ts";
+import type { NamedRecords } from "../owners.ts";
 import type { ExtractionRecord, ExtractionStatus, Provenance, ProvenanceOptions } from "./api.ts";
 
 const DEFAULT_PAGE = 100;

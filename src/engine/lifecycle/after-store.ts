@@ -26,7 +26,7 @@ import type { Uuid } from "../../lib/uuid.ts";
 import type { Change, ChangeSnapshot, Graph } from "../../ports/store/graph.ts";
 import type { NearNode, SearchIndex } from "../../ports/store/search-index.ts";
 import type { EngineDeps } from "../deps.ts";
-import type { NamedRecords } from "../owner-names.ts";
+import type { NamedRecords } from "../owners.ts";
 import type { NearMemory, StoredMemory, StoreSteps } from "../write/api.ts";
 import { logEntry } from "./change-one.ts";
 import { changePair, planSupersedes, SUPERSEDE } from "./pair.ts";

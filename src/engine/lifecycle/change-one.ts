@@ -11,7 +11,7 @@ import type { ChangeSnapshot, Graph } from "../../ports/store/graph.ts";
 import type { AuditRecord } from "../../ports/store/records.ts";
 import type { IndexedNode } from "../../ports/store/search-index.ts";
 import type { EngineDeps } from "../deps.ts";
-import { type NamedRecords, operationIdFor } from "../owner-names.ts";
+import { type NamedRecords, operationIdFor } from "../owners.ts";
 import type { ChangeCaller } from "./api.ts";
 
 export type ChangeDeps = Pick<EngineDeps<Graph & NamedRecords>, "store" | "ids">;

@@ -16,7 +16,7 @@ import { asUuid, parseUuid, type Uuid } from "../../lib/uuid.ts";
 import type { EventLog } from "../../ports/store/events.ts";
 import type { AuditLog, AuditRecord } from "../../ports/store/records.ts";
 import type { Clock, IdSource } from "../../ports/system.ts";
-import { type NamedRecords, operationOf } from "../owner-names.ts";
+import { type NamedRecords, operationOf } from "../owners.ts";
 import type { AnswerCitationsInput, AnswerCitationsQuery } from "./api.ts";
 import type { ReceiptKeeper } from "./keep.ts";
 

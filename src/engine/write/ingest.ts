@@ -11,7 +11,7 @@ import { asUuid, type Uuid } from "../../lib/uuid.ts";
 import type { EventLog } from "../../ports/store/events.ts";
 import type { AuditRecord, EventBlob } from "../../ports/store/records.ts";
 import type { EngineDeps } from "../deps.ts";
-import { type NamedRecords, operationIdFor, operationOf } from "../owner-names.ts";
+import { type NamedRecords, operationIdFor, operationOf } from "../owners.ts";
 import type {
   ExtractionStart,
   FastIngestInput,

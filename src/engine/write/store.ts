@@ -20,7 +20,7 @@ import type { SearchIndex } from "../../ports/store/search-index.ts";
 import { ADMITTED, type Materialization, type WorkQueue } from "../../ports/store/work.ts";
 import type { EngineDeps } from "../deps.ts";
 import { embedParts } from "../embed-parts.ts";
-import { type NamedRecords, operationOf } from "../owner-names.ts";
+import { type NamedRecords, operationOf } from "../owners.ts";
 import type { StoreInput, StoreReceipt, StoreSteps } from "./api.ts";
 import { type Embedding, embed } from "./materialize.ts";
 import { planStore, type StorePlan, stampsFor } from "./plan.ts";

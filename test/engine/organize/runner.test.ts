@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ALL_OWNERS } from "../../../src/domain/owner.ts";
-import { createRunner, type Job, type Run } from "../../../src/engine/organize/runner.ts";
+import { createRunner, type Job, type Run } from "../../../src/engine/organize/jobs.ts";
 import type { Store } from "../../../src/ports/store/store.ts";
 import { filePack, openSqlitePack, type SqlitePack } from "../../contract/sqlite-pack.ts";
 import { until } from "../../until.ts";
