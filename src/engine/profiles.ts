@@ -26,6 +26,7 @@ import type { Uuid } from "../lib/uuid.ts";
 import type { ChangeSnapshot, Decision, Graph } from "../ports/store/graph.ts";
 import type { EngineDeps } from "./deps.ts";
 import { logEntry } from "./lifecycle/change-one.ts";
+import { pagesOf } from "./pages.ts";
 
 /** Profiles of names. `null` and `undefined` both mean absent. */
 
@@ -107,12 +108,10 @@ async function ofScope(deps: Deps, wanted: Wanted): Promise<number> {
 /** The stable and tentative memories of an owner and scope. */
 async function* memories({ store }: Deps, { userId, scope }: Wanted): AsyncIterable<MemoryNode> {
   const lifecycleStates = ["tentative", "stable"] as const;
-  for (let afterId: Uuid | undefined; ; ) {
-    const page = await store.scanNodes({ userId, scope, lifecycleStates, afterId, limit: PAGE });
-    yield* page.items;
-    afterId = page.items.at(-1)?.id;
-    if (!page.hasMore || afterId === undefined) return;
-  }
+  const pages = pagesOf<MemoryNode>((last) =>
+    store.scanNodes({ userId, scope, lifecycleStates, afterId: last?.id, limit: PAGE }),
+  );
+  for await (const nodes of pages) yield* nodes;
 }
 
 function isProfile({ metadata }: MemoryNode): boolean {

@@ -3,6 +3,7 @@ import type { SourceRecord, SourceVoice } from "../../ports/sources.ts";
 import type { SourceFile } from "./files.ts";
 import { elementsOf, linesOf, textOf } from "./pieces.ts";
 import {
+  eachOf,
   type Fields,
   fieldsOf,
   leftOut,
@@ -50,22 +51,6 @@ const gemini: SourceRow = {
 };
 
 export const CHATS: readonly SourceRow[] = [chatgpt, claude, gemini];
-
-/** The elements of a file that is one list. */
-async function* eachOf(
-  file: Parameters<SourceRow["read"]>[0],
-  context: ReadContext,
-  read: (value: unknown) => Iterable<Made>,
-): AsyncGenerator<Made> {
-  for await (const one of elementsOf(textOf(file, context.onBytes))) {
-    if ("tooLong" in one) yield { unreadable: `entry ${one.number} is too long` };
-    else {
-      const value = parsed(one.text);
-      if (value === undefined) yield { unreadable: `entry ${one.number} is not JSON` };
-      else yield* read(value);
-    }
-  }
-}
 
 const HIDDEN_KINDS = new Set(["thoughts", "reasoning_recap"]);
 
@@ -308,10 +293,7 @@ function* readClaudeMemories(one: Readonly<Record<string, unknown>>): Generator<
 }
 
 /** Activities, without conversations: a question, and often its answer as HTML. */
-async function* readTakeout(
-  file: Parameters<SourceRow["read"]>[0],
-  context: ReadContext,
-): AsyncGenerator<Made> {
+async function* readTakeout(file: SourceFile, context: ReadContext): AsyncGenerator<Made> {
   let titles: string[] = [];
   for await (const one of elementsOf(textOf(file))) {
     if ("text" in one) titles.push(textIn(fieldsOf(parsed(one.text))["title"]) ?? "");

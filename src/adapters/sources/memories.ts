@@ -3,6 +3,7 @@ import type { SourceEdge } from "../../ports/sources.ts";
 import type { SourceFile } from "./files.ts";
 import { elementsOf, linesOf, PieceError, textOf } from "./pieces.ts";
 import {
+  eachOf,
   type Fields,
   fieldsOf,
   leftOut,
@@ -36,7 +37,7 @@ const mem0: SourceRow = {
   recognises: ({ members }) =>
     (members.has("memory") && members.has("id") && members.has("created_at")) ||
     (members.has("results[].memory") && members.has("results[].id")),
-  read: (file, context) => readList(file, context, "results", readMem0),
+  read: readMem0List,
 };
 
 const original: SourceRow = {
@@ -49,31 +50,6 @@ const original: SourceRow = {
 };
 
 export const MEMORIES: readonly SourceRow[] = [serverMemory, mem0, original];
-
-/** The elements of a list, or of the list that is a member of an object. */
-async function* readList(
-  file: SourceFile,
-  context: ReadContext,
-  member: string,
-  read: (value: Fields, context: ReadContext) => Iterable<Made>,
-): AsyncGenerator<Made> {
-  const isObject = await startsWith(file, "{");
-  for await (const one of elementsOf(
-    textOf(file, context.onBytes),
-    isObject ? member : undefined,
-  )) {
-    const value = "text" in one ? parsed(one.text) : undefined;
-    if (value === undefined) yield { unreadable: `entry ${one.number} is not JSON, or too long` };
-    else yield* read(fieldsOf(value), context);
-  }
-}
-
-async function startsWith(file: SourceFile, first: string): Promise<boolean> {
-  for await (const text of textOf(file)) {
-    if (text.trim() !== "") return text.trimStart().startsWith(first);
-  }
-  return false;
-}
 
 /** Entities, their observations and relations: no times and no ids. */
 async function* readGraph(file: SourceFile, { onBytes }: ReadContext): AsyncGenerator<Made> {
@@ -136,6 +112,17 @@ function readRelation(one: Fields): Made {
     label: `relation:${from}:${type}:${to}`,
     edges: [edge],
   };
+}
+
+/** A list, or an object that has it. */
+async function* readMem0List(file: SourceFile, context: ReadContext): AsyncGenerator<Made> {
+  let member: string | undefined;
+  for await (const text of textOf(file)) {
+    if (text.trim() === "") continue;
+    member = text.trimStart().startsWith("{") ? "results" : undefined;
+    break;
+  }
+  yield* eachOf(file, context, (one) => readMem0(fieldsOf(one), context), member);
 }
 
 function* readMem0(one: Fields, context: ReadContext): Generator<Made> {

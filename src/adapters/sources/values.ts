@@ -7,6 +7,7 @@ import type {
   SourceRecord,
 } from "../../ports/sources.ts";
 import type { SourceFile } from "./files.ts";
+import { elementsOf, textOf } from "./pieces.ts";
 
 /** How one kind of source is recognised and read. */
 export type SourceRow = SourceKindInfo & {
@@ -134,6 +135,20 @@ function assumed(text: string, offsetMinutes: number | undefined): When {
 /** A time that is not the record's own, such as that of its conversation or file. */
 export function lent({ eventTime }: When): When {
   return eventTime === undefined ? {} : { eventTime, isTimeAssumed: true };
+}
+
+/** What is made of each element of a file that is one list, or an object with it as `member`. */
+export async function* eachOf(
+  file: SourceFile,
+  { onBytes }: Pick<ReadContext, "onBytes">,
+  read: (value: unknown) => Iterable<Made>,
+  member?: string,
+): AsyncGenerator<Made> {
+  for await (const one of elementsOf(textOf(file, onBytes), member)) {
+    const value = "text" in one ? parsed(one.text) : undefined;
+    if (value !== undefined) yield* read(value);
+    else yield { unreadable: `entry ${one.number} is ${"text" in one ? "not JSON" : "too long"}` };
+  }
 }
 
 export function parsed(text: string): unknown {

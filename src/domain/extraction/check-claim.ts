@@ -189,8 +189,7 @@ function polarityProblem(
   return isOwn ||
     (stance.affirms && !isPast) ||
     // What is no longer true was true.
-    (saysPast && hasCue(passage, language, "noMore")) ||
-    isMoved(predicate, stance.denies, passage, language)
+    (saysPast && hasCue(passage, language, "noMore"))
     ? undefined
     : "negation_lost";
 }
@@ -220,16 +219,6 @@ function takenProblem(
   if (isNegative) return isDenied ? "negation_invented" : undefined;
   // What is gone was there.
   return WAS_ITSELF.test(predicate) && !isDenied ? undefined : "negation_lost";
-}
-
-/** Whether a claim is about the former value, as in `moved_from`. */
-function isMoved(
-  predicate: string,
-  isOff: boolean,
-  passage: string,
-  language: Turn["language"],
-): boolean {
-  return isOff && /from|replac|left|leav/i.test(predicate) && hasCue(passage, language, "replaced");
 }
 
 /** Whether only sentences about the past mention the object. */

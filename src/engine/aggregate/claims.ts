@@ -35,8 +35,8 @@ import type { Instant } from "../../lib/instant.ts";
 import { compareCodePoints, normaliseText } from "../../lib/text.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { Graph } from "../../ports/store/graph.ts";
-import type { Page } from "../../ports/store/records.ts";
 import type { EngineDeps } from "../deps.ts";
+import { pagesOf } from "../pages.ts";
 import type {
   AssertionQueryInput,
   QuantityQueryInput,
@@ -211,16 +211,12 @@ export async function scanRecords(
   let scanned = 0;
   for (const scope of scopes.length === 0 ? [undefined] : scopes) {
     for (const nodeType of nodeTypes) {
-      let afterId: Uuid | undefined;
-      let isLast = false;
-      while (!isLast) {
-        const page = { userId, scope, nodeType, lifecycleStates, afterId, limit: PAGE };
-        const { items, hasMore }: Page<MemoryNode> = await store.scanNodes(page);
+      const page = { userId, scope, nodeType, lifecycleStates, limit: PAGE };
+      const pages = pagesOf<MemoryNode>((last) => store.scanNodes({ ...page, afterId: last?.id }));
+      for await (const nodes of pages) {
         signal?.throwIfAborted();
-        for (const node of items) visit(node);
-        scanned += items.length;
-        afterId = items.at(-1)?.id;
-        isLast = !hasMore;
+        for (const node of nodes) visit(node);
+        scanned += nodes.length;
       }
     }
   }

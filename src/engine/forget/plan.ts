@@ -17,6 +17,7 @@ import type { JsonObject } from "../../lib/json.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { ErasureScope, Erasures, EventLog } from "../../ports/store/events.ts";
 import type { Activity, Graph } from "../../ports/store/graph.ts";
+import { allOf, eventPages } from "../pages.ts";
 import { questionIn, toldByReceipt } from "../receipt-check.ts";
 import type { ForgetInput, ForgottenMemory, Staying } from "./api.ts";
 
@@ -167,22 +168,12 @@ async function addEvents(
   store: PlanStore,
   of: { readonly userId: string; readonly sessionId?: string },
   events: Chosen["events"],
-  {
-    isMeant = () => true,
-    most,
-  }: {
-    readonly isMeant?: (event: MemoryEvent) => boolean;
-    readonly most?: number;
-  } = {},
+  given: { readonly isMeant?: (event: MemoryEvent) => boolean; readonly most?: number } = {},
 ): Promise<void> {
-  for (let after: { at: MemoryEvent["timestamp"]; id: Uuid } | undefined; ; ) {
-    const walk = { ...of, oldestFirst: true, after, limit: PAGE };
-    const { items, hasMore } = await store.eventsByTime(walk);
+  const { isMeant = () => true, most } = given;
+  for await (const items of eventPages(store, of, PAGE)) {
     for (const event of items) if (isMeant(event)) events.set(event.id, event);
     requireFew(events.size, most);
-    const last = items.at(-1);
-    if (!hasMore || last === undefined) return;
-    after = { at: last.timestamp, id: last.id };
   }
 }
 
@@ -221,19 +212,8 @@ async function addEvidence(store: PlanStore, userId: string, chosen: Chosen): Pr
   }
 }
 
-async function eventsOf(
-  store: EventLog,
-  userId: string,
-  ids: readonly Uuid[],
-): Promise<readonly MemoryEvent[]> {
-  const found: MemoryEvent[] = [];
-  for (let rest = ids; rest.length > 0; ) {
-    const { items, hasMore } = await store.eventsById(rest, userId);
-    found.push(...items);
-    const met = new Set(items.map(({ id }) => id));
-    rest = hasMore ? rest.filter((id) => !met.has(id)) : [];
-  }
-  return found;
+async function eventsOf(store: EventLog, userId: string, ids: readonly Uuid[]) {
+  return (await allOf(ids, (some) => store.eventsById(some, userId))).values();
 }
 
 /** Undefined: it stays. */

@@ -20,6 +20,7 @@ import type { AuditLog, AuditRecord } from "../../ports/store/records.ts";
 import type { Store } from "../../ports/store/store.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { NamedRecords } from "../owners.ts";
+import { pagesOf } from "../pages.ts";
 import type { ForgetCheck, Forgetting, ForgetVerification } from "./api.ts";
 import { type ForgetPlan, isErased, lookFor, type PlanStore } from "./plan.ts";
 
@@ -152,14 +153,10 @@ function hashIn({ payload }: AuditRecord): string | undefined {
 }
 
 async function allOf(store: AuditLog, opType: string, userId: string): Promise<AuditRecord[]> {
-  const found: AuditRecord[] = [];
-  for (let afterTargetId: string | undefined; ; ) {
-    const page = await store.auditRecordsOf({ opType, userId, afterTargetId, limit: PAGE });
-    found.push(...page.items);
-    const last = page.items.at(-1);
-    if (!page.hasMore || last === undefined) return found;
-    afterTargetId = last.targetId;
-  }
+  const pages = pagesOf<AuditRecord>((last) =>
+    store.auditRecordsOf({ opType, userId, afterTargetId: last?.targetId, limit: PAGE }),
+  );
+  return (await Array.fromAsync(pages)).flat();
 }
 
 export function toErased({

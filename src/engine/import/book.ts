@@ -14,6 +14,7 @@ import type { AuditRecord } from "../../ports/store/records.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { PlanStore } from "../forget/plan.ts";
 import type { NamedRecords } from "../owners.ts";
+import { allOf, pagesOf } from "../pages.ts";
 import type { StoreDeps } from "../write/store.ts";
 
 export type ImportDeps = EngineDeps<
@@ -108,14 +109,11 @@ export async function* recordsOf(
   userId: string,
   mentions: Uuid,
 ): AsyncGenerator<AuditRecord> {
-  let afterTargetId: string | undefined;
-  for (;;) {
-    const page = { opType: IMPORTED, userId, mentions, afterTargetId, limit: PAGE };
-    const { items, hasMore } = await store.auditRecordsOf(page);
-    yield* items;
-    afterTargetId = items.at(-1)?.targetId;
-    if (!hasMore) return;
-  }
+  const page = { opType: IMPORTED, userId, mentions, limit: PAGE };
+  const pages = pagesOf<AuditRecord>((last) =>
+    store.auditRecordsOf({ ...page, afterTargetId: last?.targetId }),
+  );
+  for await (const items of pages) yield* items;
 }
 
 export function eventsIn({ payload }: AuditRecord): readonly Uuid[] {
@@ -125,22 +123,6 @@ export function eventsIn({ payload }: AuditRecord): readonly Uuid[] {
 
 function namesOf({ source, instance }: SourcePart): readonly string[] {
   return [source.name, instance];
-}
-
-export async function readEvents(
-  { store }: Pick<ImportDeps, "store">,
-  userId: string,
-  ids: readonly Uuid[],
-): Promise<Map<Uuid, MemoryEvent>> {
-  const found = new Map<Uuid, MemoryEvent>();
-  let wanted = ids;
-  while (wanted.length > 0) {
-    const { items, hasMore } = await store.eventsById(wanted, userId);
-    for (const event of items) found.set(event.id, event);
-    if (!hasMore) break;
-    wanted = wanted.filter((id) => !found.has(id));
-  }
-  return found;
 }
 
 /** The id of an event whose source has ids. @param revision counts the texts that the record had */
@@ -194,7 +176,7 @@ export async function learn(
   ids: readonly Uuid[],
 ): Promise<void> {
   if (book.keys === undefined) return;
-  const events = await readEvents(deps, wish.userId, ids);
+  const events = await allOf(ids, (some) => deps.store.eventsById(some, wish.userId));
   for (const id of ids) {
     const event = events.get(id);
     if (event === undefined) continue;

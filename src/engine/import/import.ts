@@ -27,6 +27,7 @@ import type {
 } from "../../ports/sources.ts";
 import { type ForgetDeps, forget } from "../forget/forget.ts";
 import { type RestoreDeps, restore } from "../lifecycle/restore.ts";
+import { allOf } from "../pages.ts";
 import type { ImportCounts, ImportInput, ImportReport, ImportUndone } from "./api.ts";
 import {
   type Book,
@@ -34,7 +35,6 @@ import {
   type Found,
   type ImportDeps,
   openBook,
-  readEvents,
   recordsOf,
   type Taken,
   type Wish,
@@ -385,7 +385,8 @@ export async function undoImport(
   let [events, memories] = [0, 0];
   const all = records.flatMap((record) => record.events);
   for (let at = 0; at < all.length; at += AT_ONCE) {
-    const some = await readEvents(deps, userId, all.slice(at, at + AT_ONCE));
+    const wanted = all.slice(at, at + AT_ONCE);
+    const some = await allOf(wanted, (rest) => deps.store.eventsById(rest, userId));
     const ids = [...some.values()]
       .filter(({ metadata }) => erasedBy(metadata) === undefined)
       .map((event) => event.id);

@@ -10,6 +10,7 @@ import type { SourceEdge, SourceRecord, SourceVoice } from "../../ports/sources.
 import type { PlannedChange } from "../../ports/store/graph.ts";
 import type { AuditRecord } from "../../ports/store/records.ts";
 import { transition } from "../lifecycle/transitions.ts";
+import { allOf, eventPages } from "../pages.ts";
 import { isForgottenBatch } from "../write/ingest.ts";
 import { planStore, type StorePlan, stampsFor } from "../write/plan.ts";
 import {
@@ -23,7 +24,6 @@ import {
   keyOf,
   learn,
   type Place,
-  readEvents,
   readKeys,
   type Taken,
   tailOf,
@@ -33,6 +33,7 @@ import {
 /** Nodes whose words are written in one transaction. */
 const WORDS_BATCH = 50;
 const EDGES_BATCH = 200;
+const EVENTS_PAGE = 500;
 
 /** What a voice makes of an event and its memory. What a system made up is never its owner's word. */
 const VOICES: Readonly<
@@ -148,17 +149,11 @@ async function readCaptured(
   sessionId: string,
 ): Promise<ReadonlyMap<string, Uuid>> {
   const captured = new Map<string, Uuid>();
-  let after: { readonly at: MemoryEvent["timestamp"]; readonly id: Uuid } | undefined;
-  for (let hasMore = true; hasMore; ) {
-    const page = { userId, sessionId, oldestFirst: true, after, limit: 500 };
-    const found = await store.eventsByTime(page);
-    for (const { id, role, content, metadata } of found.items) {
+  for await (const events of eventPages(store, { userId, sessionId }, EVENTS_PAGE)) {
+    for (const { id, role, content, metadata } of events) {
       if (!String(metadata?.["source"] ?? "").startsWith("capture:")) continue;
       captured.set(saidKey(role, content), id);
     }
-    const last = found.items.at(-1);
-    after = last && { at: last.timestamp, id: last.id };
-    hasMore = found.hasMore && last !== undefined;
   }
   return captured;
 }
@@ -223,7 +218,7 @@ async function newestOf(
       id: idOf(book, step.name, step.draft.record, step.revision),
     }));
     const ids = asked.map(({ id }) => id);
-    const events = await readEvents(deps, userId, ids);
+    const events = await allOf(ids, (some) => deps.store.eventsById(some, userId));
     steps = [];
     for (const { id, draft, name, revision } of asked) {
       const last = events.get(id);
@@ -500,18 +495,13 @@ export async function retireUnnamed(
 ): Promise<number> {
   const named = new Set(book.labels.values());
   let retired = 0;
-  let after: { readonly at: MemoryEvent["timestamp"]; readonly id: Uuid } | undefined;
-  for (;;) {
-    const page = { userId, sessionId, oldestFirst: true, after, limit: 500 };
-    const { items, hasMore } = await deps.store.eventsByTime(page);
-    for (const { id } of items.filter((event) => !named.has(event.id))) {
+  for await (const events of eventPages(deps.store, { userId, sessionId }, EVENTS_PAGE)) {
+    for (const { id } of events.filter((event) => !named.has(event.id))) {
       const node = await deps.store.node(id, userId);
       if (node === undefined || !isActive(node.lifecycleState)) continue;
       await transition(deps, "archive", id, { userId, actorId: userId });
       retired += 1;
     }
-    const last = items.at(-1);
-    if (!hasMore || last === undefined) return retired;
-    after = { at: last.timestamp, id: last.id };
   }
+  return retired;
 }

@@ -3,6 +3,7 @@ import type { MemoryNode } from "../../domain/node.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { ChangeSnapshot, Decision, Graph } from "../../ports/store/graph.ts";
 import type { EngineDeps } from "../deps.ts";
+import { pagesOf } from "../pages.ts";
 import { logEntry } from "./change-one.ts";
 import { parsePair, RESOLVE } from "./pair.ts";
 
@@ -135,16 +136,14 @@ export async function* unopposedOf(
   userId: string,
 ): AsyncGenerator<MemoryNode> {
   const page = { userId, lifecycleStates: ["contested"], limit: PAGE } as const;
-  for (let afterId: Uuid | undefined; ; ) {
-    const { items, hasMore } = await store.scanNodes({ ...page, afterId });
-    for (const node of items) {
+  const pages = pagesOf<MemoryNode>((last) => store.scanNodes({ ...page, afterId: last?.id }));
+  for await (const nodes of pages) {
+    for (const node of nodes) {
       const others = await Promise.all(
         (await otherEnds(store, node)).map((other) => store.node(other, userId)),
       );
       if (!others.some((other) => other !== undefined && isContested(other))) yield node;
     }
-    afterId = items.at(-1)?.id;
-    if (!hasMore || afterId === undefined) return;
   }
 }
 

@@ -17,6 +17,7 @@ import type { EventLog } from "../../ports/store/events.ts";
 import type { AuditLog, AuditRecord } from "../../ports/store/records.ts";
 import type { Clock, IdSource } from "../../ports/system.ts";
 import { type NamedRecords, operationOf } from "../owners.ts";
+import { pagesOf } from "../pages.ts";
 import type { AnswerCitationsInput, AnswerCitationsQuery } from "./api.ts";
 import type { ReceiptKeeper } from "./keep.ts";
 
@@ -126,16 +127,16 @@ export async function requestsThatCite(
   nodeId: Uuid,
 ): Promise<ReadonlySet<Uuid>> {
   const requests = new Set<Uuid>();
-  let afterTargetId: string | undefined;
-  for (;;) {
-    const page = { opType: OPERATION, userId, mentions: nodeId, afterTargetId, limit: LIMITS.page };
-    const { items, hasMore } = await store.auditRecordsOf(page);
-    for (const { requestId, citedNodeIds } of items.map(toRecord)) {
+  const page = { opType: OPERATION, userId, mentions: nodeId, limit: LIMITS.page };
+  const pages = pagesOf<AuditRecord>((last) =>
+    store.auditRecordsOf({ ...page, afterTargetId: last?.targetId }),
+  );
+  for await (const records of pages) {
+    for (const { requestId, citedNodeIds } of records.map(toRecord)) {
       if (citedNodeIds.includes(nodeId)) requests.add(requestId);
     }
-    afterTargetId = items.at(-1)?.targetId;
-    if (!hasMore || afterTargetId === undefined) return requests;
   }
+  return requests;
 }
 
 const INPUT_KEYS: ReadonlySet<string> = new Set([

@@ -10,6 +10,7 @@ import type { Browse, Graph } from "../../ports/store/graph.ts";
 import type { AuditLog, AuditRecord } from "../../ports/store/records.ts";
 import type { PastIndex, PastPage, SearchIndex } from "../../ports/store/search-index.ts";
 import type { EngineDeps } from "../deps.ts";
+import { pagesOf } from "../pages.ts";
 
 /** Memories at a time. */
 const PAGE = 200;
@@ -78,23 +79,13 @@ export async function openPast(
   return { index: await pastIndex(embedder.identity, pages()), became };
 }
 
-async function* scan(store: PastRoles, userId: string): AsyncGenerator<readonly MemoryNode[]> {
-  for (let afterId: Uuid | undefined; ; ) {
-    const page = { userId, lifecycleStates: LIFECYCLE_STATES, afterId, limit: PAGE };
-    const { items, hasMore } = await store.scanNodes(page);
-    yield items;
-    afterId = items.at(-1)?.id;
-    if (!hasMore || afterId === undefined) return;
-  }
+function scan(store: PastRoles, userId: string) {
+  const page = { userId, lifecycleStates: LIFECYCLE_STATES, limit: PAGE };
+  return pagesOf<MemoryNode>((last) => store.scanNodes({ ...page, afterId: last?.id }));
 }
 
-async function* scanEdges(store: PastRoles, userId: string): AsyncGenerator<readonly Edge[]> {
-  for (let afterId: Uuid | undefined; ; ) {
-    const { items, hasMore } = await store.edges({ owner: userId, afterId, limit: PAGE });
-    yield items;
-    afterId = items.at(-1)?.id;
-    if (!hasMore || afterId === undefined) return;
-  }
+function scanEdges(store: PastRoles, owner: string) {
+  return pagesOf<Edge>((last) => store.edges({ owner, afterId: last?.id, limit: PAGE }));
 }
 
 /** Each memory changed after a moment, as it was before the first of these changes. */
@@ -104,17 +95,17 @@ async function changedSince(
   at: Instant,
 ): Promise<ReadonlyMap<Uuid, MemoryNode>> {
   const found = new Map<Uuid, MemoryNode>();
-  for (let before: { at: Instant; id: Uuid } | undefined; ; ) {
-    // Newest first: earlier ones overwrite later ones.
-    const page = await store.changesOf({ userId, timeFrom: at, before, limit: PAGE });
-    for (const record of page.items) {
-      if (record.createdAt <= at) continue;
+  // Newest first: earlier ones overwrite later ones.
+  const pages = pagesOf<AuditRecord>((last) => {
+    const before = last && { at: last.createdAt, id: last.id };
+    return store.changesOf({ userId, timeFrom: at, before, limit: PAGE });
+  });
+  for await (const records of pages) {
+    for (const record of records.filter(({ createdAt }) => createdAt > at)) {
       for (const node of statesBefore(record)) found.set(node.id, node);
     }
-    const last = page.items.at(-1);
-    if (!page.hasMore || last === undefined) return found;
-    before = { at: last.createdAt, id: last.id };
   }
+  return found;
 }
 
 /** The memories that a change affected, in their form before it; none for an erased record. */
