@@ -23,7 +23,10 @@ export function eventPages(
   limit: number,
 ): AsyncGenerator<readonly MemoryEvent[]> {
   return pagesOf((last?: MemoryEvent) => {
-    const after: { at: Instant; id: Uuid } | undefined = last && { at: last.timestamp, id: last.id };
+    const after: { at: Instant; id: Uuid } | undefined = last && {
+      at: last.timestamp,
+      id: last.id,
+    };
     return store.eventsByTime({ ...of, oldestFirst: true, after, limit });
   });
 }
