@@ -347,21 +347,21 @@ describe("of any file, connecting and disconnecting leave the same bytes", () =>
         servers,
         (text, server) => expectSame("zed", text, server),
       ),
-      { numRuns: 150 },
+      { numRuns: 60 },
     );
   }, 120_000);
 
   test("TOML", async () => {
     await fc.assert(
       fc.asyncProperty(tomlTexts(), servers, (text, server) => expectSame("codex", text, server)),
-      { numRuns: 100 },
+      { numRuns: 40 },
     );
   }, 120_000);
 
   test("YAML", async () => {
     await fc.assert(
       fc.asyncProperty(yamlTexts(), servers, (text, server) => expectSame("goose", text, server)),
-      { numRuns: 100 },
+      { numRuns: 40 },
     );
   }, 120_000);
 });

@@ -193,7 +193,7 @@ describe("of any text", () => {
           [...editor.read(text).keys(), name].sort(),
         );
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 
@@ -204,7 +204,7 @@ describe("of any text", () => {
         fc.pre(!entries.has(name) && entries.size > 0);
         expect(editor.remove(editor.set(text, name, ENTRY), name)).toBe(text);
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 });

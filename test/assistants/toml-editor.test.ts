@@ -129,6 +129,6 @@ test("of any text, a new entry leaves every byte before it, and goes without a t
       const left = editor.remove(after, "memory");
       expect(isWhole ? left : left.trimEnd()).toBe(isWhole ? text : text.trimEnd());
     }),
-    { numRuns: 300 },
+    { numRuns: 100 },
   );
 });

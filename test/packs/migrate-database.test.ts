@@ -245,36 +245,25 @@ describe.skipIf(NO_POSTGRES !== undefined)(`a pack and a database${leftOut(NO_PO
     expect(await indexesOf(url)).toEqual(await indexesOf(empty));
   });
 
-  test("begins again when the pack has changed since it was interrupted", async () => {
+  test("begins again when the pack has changed since it was interrupted, and leaves what others have", async () => {
     const pack = filePack(folder());
     await aFullPack(pack);
-    const [from, to] = [packConfig(pack), databaseConfig(await newDatabase())];
+    const url = await newDatabase();
+    const [from, to] = [packConfig(pack), databaseConfig(url)];
     await expect(migrateToDatabase(from, to, aRun(3))).rejects.toThrow();
-    const store = await open(pack);
-    await put(store, { content: "came later" });
-    await store.close();
-
-    const { counts } = await migrateToDatabase(from, to, aRun());
-
-    const other = await openPostgres({ url: to.database_url?.reveal() ?? "" });
-    expect(await other.countEvents("ada")).toBeGreaterThan(0);
-    await other.close();
-    expect(counts.event).toBe(15);
-  });
-
-  test("leaves what others have in the database when it begins again", async () => {
-    const pack = filePack(folder());
-    await aFullPack(pack);
-    const [from, to] = [packConfig(pack), databaseConfig(await newDatabase())];
-    await expect(migrateToDatabase(from, to, aRun(3))).rejects.toThrow();
-    const url = to.database_url?.reveal() ?? "";
     await onDatabase(url, (sql) =>
       sql.run("CREATE FUNCTION svc_mine() RETURNS integer LANGUAGE sql AS 'SELECT 7'"),
     );
     const store = await open(pack);
     await put(store, { content: "came later" });
     await store.close();
-    await migrateToDatabase(from, to, aRun());
+
+    const { counts } = await migrateToDatabase(from, to, aRun());
+
+    const other = await openPostgres({ url });
+    expect(await other.countEvents("ada")).toBeGreaterThan(0);
+    await other.close();
+    expect(counts.event).toBe(15);
     expect(await onDatabase(url, (sql) => sql.get("SELECT svc_mine() AS own"))).toEqual({ own: 7 });
   });
 

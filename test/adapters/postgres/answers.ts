@@ -9,11 +9,11 @@ import type { Clock, IdSource } from "../../../src/ports/system.ts";
 
 /** `TEST_DATABASE=all` stores and asks more. */
 const ASKS_ALL = process.env["TEST_DATABASE"] === "all";
-const TURNS = ASKS_ALL ? 150 : 80;
+const TURNS = ASKS_ALL ? 150 : 60;
 const PAIRS = [...readChanges(), ...readPairs()].filter(
-  (_, index) => index % (ASKS_ALL ? 2 : 4) === 0,
+  (_, index) => index % (ASKS_ALL ? 2 : 6) === 0,
 );
-export const QUESTIONS = ASKS_ALL ? 500 : 60;
+export const QUESTIONS = ASKS_ALL ? 500 : 40;
 const USER = { userId: "ada" } as const;
 
 /** Ascending ids, the same in both engines. */

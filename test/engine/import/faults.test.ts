@@ -32,7 +32,7 @@ async function refusal(work: Promise<unknown>): Promise<SvcError> {
 describe("archives", () => {
   test("one that unpacks to more than a hundred times its size is refused before it is unpacked", async () => {
     const { engine } = await open();
-    const source = zipOf({ "conversations.json": new Uint8Array(64 * 1024 * 1024) });
+    const source = zipOf({ "conversations.json": new Uint8Array(24 * 1024 * 1024) });
     const { code, message } = await refusal(engine.importSource({ source, userId }));
     expect(code).toBe("unsupported_source");
     expect(message).toContain("zip file");

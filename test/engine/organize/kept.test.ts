@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { openChecksummed } from "../../../src/domain/checksummed.ts";
 import { NODE_TYPES } from "../../../src/domain/enums.ts";
 import type { OrganizerSettings } from "../../../src/engine/settings.ts";
+import type { StoreInput } from "../../../src/engine/write/api.ts";
 import { DEFAULT_SETTINGS, type OpenedEngine, testClock, useEngines } from "../engines.ts";
 import { agingPacks, recordsOf, stateOf } from "./aging.ts";
 import { LIFE } from "./life.ts";
@@ -54,14 +55,17 @@ test("sixty memories of a life are found after 400 days without use as on the fi
 describe("fading", () => {
   const aged = agingPacks(open);
 
-  test.each(NODE_TYPES)("leaves a %s of any speaker and kind for ever", async (nodeType) => {
-    const one = await aged([
-      { nodeType },
-      { nodeType, role: "assistant" },
-      { nodeType, ttlDays: null },
-      { nodeType, confidence: 0.05 },
-      { nodeType, metadata: { consolidation_summary: "true" } },
-    ]);
+  test("leaves memories of every type, speaker and kind for ever", async () => {
+    const kinds: readonly Partial<StoreInput>[] = [
+      {},
+      { role: "assistant" },
+      { ttlDays: null },
+      { confidence: 0.05 },
+      { metadata: { consolidation_summary: "true" } },
+    ];
+    const one = await aged(
+      NODE_TYPES.flatMap((nodeType) => kinds.map((kind) => ({ nodeType, ...kind }))),
+    );
     one.clock.set(after(400));
     await one.engine.organize({ jobs: ["decay_sweep", "archive", "tombstone_sweep"] });
     for (const id of one.ids) expect(await stateOf(one, id)).toBe("tentative");

@@ -124,18 +124,20 @@ describe("recordAnswerCitations", () => {
     expect(await recordAnswerCitations(without, input, OWNER)).toEqual(first);
   });
 
-  test.each([
-    { name: "another answer", change: { answerId: "b" } },
-    { name: "other citations", change: { citedNodeIds: [] } },
-    { name: "another hash", change: { answerSha256: "b".repeat(64) } },
-    { name: "another method", change: { method: "application_verified" as const } },
-  ])("refuses the same id with $name", async ({ change }) => {
+  test("refuses the same id with another answer, other citations, another hash or method", async () => {
     const { deps, requestId, nodes } = await open();
     const input = { citationId: ID, requestId, answerId: "a", citedNodeIds: [nodes[0]!] };
     const first = await recordAnswerCitations(deps, input, OWNER);
-    const error = await failure(recordAnswerCitations(deps, { ...input, ...change }, OWNER));
-    expect(error.code).toBe("request_conflict");
-    expect(error.data).toEqual({ citation_id: ID });
+    for (const change of [
+      { answerId: "b" },
+      { citedNodeIds: [] },
+      { answerSha256: "b".repeat(64) },
+      { method: "application_verified" as const },
+    ]) {
+      const error = await failure(recordAnswerCitations(deps, { ...input, ...change }, OWNER));
+      expect([change, error.code]).toEqual([change, "request_conflict"]);
+      expect(error.data).toEqual({ citation_id: ID });
+    }
     expect(await getAnswerCitations(deps, ID, OWNER)).toEqual(first);
   });
 
@@ -193,29 +195,29 @@ describe("recordAnswerCitations", () => {
     expect(await listAnswerCitations(deps, { userId: OWNER })).toEqual([]);
   });
 
-  const refusals = (
-    [
-      ["an unknown key", { note: "x" }, "note"],
-      ["an id that is no UUID", { citationId: "7" }, "citation_id"],
-      ["a request that is no UUID", { requestId: "7" }, "request_id"],
-      ["a missing answer", { answerId: undefined }, "answer_id"],
-      ["a blank answer", { answerId: " \n" }, "answer_id"],
-      ["an answer of 513 characters", { answerId: "😀".repeat(513) }, "answer_id"],
-      ["citations that are no list", { citedNodeIds: ID }, "cited_node_ids"],
-      ["1001 citations", { citedNodeIds: Array(1001).fill(ID) }, "cited_node_ids"],
-      ["a citation twice", { citedNodeIds: [ID, ID.toUpperCase()] }, "cited_node_ids"],
-      ["a citation that is no UUID", { citedNodeIds: [ID, "7"] }, "cited_node_ids[1]"],
-      ["a hash in capitals", { answerSha256: "A".repeat(64) }, "answer_sha256"],
-      ["a short hash", { answerSha256: "a".repeat(63) }, "answer_sha256"],
-      ["an unknown method", { method: "guessed" }, "method"],
-    ] satisfies readonly (readonly [name: string, change: object, field: string])[]
-  ).map(([name, change, field]) => ({ name, change, field }));
+  const REFUSED = [
+    ["an unknown key", { note: "x" }, "note"],
+    ["an id that is no UUID", { citationId: "7" }, "citation_id"],
+    ["a request that is no UUID", { requestId: "7" }, "request_id"],
+    ["a missing answer", { answerId: undefined }, "answer_id"],
+    ["a blank answer", { answerId: " \n" }, "answer_id"],
+    ["an answer of 513 characters", { answerId: "😀".repeat(513) }, "answer_id"],
+    ["citations that are no list", { citedNodeIds: ID }, "cited_node_ids"],
+    ["1001 citations", { citedNodeIds: Array(1001).fill(ID) }, "cited_node_ids"],
+    ["a citation twice", { citedNodeIds: [ID, ID.toUpperCase()] }, "cited_node_ids"],
+    ["a citation that is no UUID", { citedNodeIds: [ID, "7"] }, "cited_node_ids[1]"],
+    ["a hash in capitals", { answerSha256: "A".repeat(64) }, "answer_sha256"],
+    ["a short hash", { answerSha256: "a".repeat(63) }, "answer_sha256"],
+    ["an unknown method", { method: "guessed" }, "method"],
+  ] satisfies readonly (readonly [name: string, change: object, field: string])[];
 
-  test.each([...refusals])("refuses $name before anything is read", async ({ change, field }) => {
+  test("refuses what is malformed before anything is read", async () => {
     const { deps, requestId } = await open();
-    const input = { requestId, answerId: "a", ...change } as AnswerCitationsInput;
     const unread = { ...deps, receipts: { read: () => Promise.reject(new Error("read")) } };
-    await expectInvalid(recordAnswerCitations(unread, input, OWNER), { field });
+    for (const [, change, field] of REFUSED) {
+      const input = { requestId, answerId: "a", ...change } as AnswerCitationsInput;
+      await expectInvalid(recordAnswerCitations(unread, input, OWNER), { field });
+    }
   });
 });
 

@@ -276,7 +276,7 @@ describe("owners", () => {
         ).toBeUndefined();
         seen += named.size;
       }),
-      { numRuns: 100 },
+      { numRuns: 50 },
     );
     expect(seen).toBeGreaterThan(100);
     expect(opened.warnings).toEqual([]);

@@ -209,7 +209,7 @@ test("every choice of settings and every request give an answer that can be repl
       expect(filterMetadata.retrievalMode).toBe(given.retrievalMode as never);
       versions.add(kept.receipt.schemaVersion);
     }),
-    { numRuns: 120 },
+    { numRuns: 60 },
   );
   expect(versions.size).toBeGreaterThan(4);
 });

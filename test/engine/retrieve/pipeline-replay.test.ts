@@ -1,23 +1,25 @@
-import { describe, expect, test } from "bun:test";
-import type { RankingPolicy, ReceiptCandidate } from "../../../src/domain/records/receipt.ts";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { RankingPolicy } from "../../../src/domain/records/receipt.ts";
 import type { PackingSettings } from "../../../src/domain/records/retrieval-record.ts";
 import type { ScoreProvenance } from "../../../src/domain/records/score.ts";
 import { replayScore, scoreParts } from "../../../src/domain/score-replay.ts";
 import type { Fusion } from "../../../src/domain/scoring.ts";
+import { rankingOrder } from "../../../src/engine/receipts/validate.ts";
 import type { RetrieveInput } from "../../../src/engine/retrieve/api.ts";
 import type { EngineSettings } from "../../../src/engine/settings.ts";
 import { sha256Hex } from "../../../src/lib/hashing.ts";
 import type { LanguageModel, Reranker } from "../../../src/ports/models.ts";
 import {
   DEFAULT_SETTINGS,
+  engines,
   type FullKept,
   fullReceipt,
   type OpenedEngine,
-  useEngines,
 } from "../engines.ts";
 import { ask, fillWorld, packing, withSettings } from "./pipeline-world.ts";
 
-const { open } = useEngines({ upkeep: undefined });
+const { open, close } = engines({ upkeep: undefined });
+afterAll(close);
 
 const FUSIONS: readonly Fusion[] = [
   { kind: "rrf", k: 60, recencyBoost: 0.05, tieBreak: "event_time" },
@@ -167,18 +169,6 @@ const FEATURES: readonly Feature[] = [
   },
 ];
 
-function byOrder(name: RankingPolicy) {
-  const path = ({ trace }: ReceiptCandidate) => trace?.pathScore ?? 0;
-  const id = (a: ReceiptCandidate, b: ReceiptCandidate) => (a.nodeId < b.nodeId ? -1 : 1);
-  return (a: ReceiptCandidate, b: ReceiptCandidate): number => {
-    if (name === "score_id") return b.score - a.score || id(a, b);
-    if (name === "score_path_id") return b.score - a.score || path(b) - path(a) || id(a, b);
-    const [first, second] = [a.rerankerScore !== undefined, b.rerankerScore !== undefined];
-    if (first !== second) return first ? -1 : 1;
-    return b.score - a.score || (first ? 0 : path(b) - path(a)) || id(a, b);
-  };
-}
-
 /** Asks, reads the receipt and computes its scores and its order again. */
 async function replay(opened: OpenedEngine, feature: Feature): Promise<FullKept> {
   const answer = await ask(opened.engine, feature.query, feature.ask);
@@ -194,9 +184,8 @@ async function replay(opened: OpenedEngine, feature: Feature): Promise<FullKept>
   expect(
     receipt.candidates.map(({ nodeId }) => replayed(receipt.scoreProvenance.get(nodeId))),
   ).toEqual(results.map(({ compositeScore }) => compositeScore));
-  expect([...receipt.candidates].reverse().sort(byOrder(receipt.rankingPolicy))).toEqual([
-    ...receipt.candidates,
-  ]);
+  const order = rankingOrder(receipt.rankingPolicy);
+  expect([...receipt.candidates].reverse().sort(order)).toEqual([...receipt.candidates]);
   expect(receipt.contextSha256).toBe(sha256Hex(bundle.renderedContext));
   expect(checksum).toBe(sha256Hex(text));
   return kept;
@@ -221,9 +210,13 @@ function replayed(provenance: ScoreProvenance | undefined): number | undefined {
 }
 
 describe("a receipt computes scores and order again, whatever the fusion", () => {
-  test.each(FEATURES)("for $name", async (feature) => {
-    const opened = await open();
+  let opened: OpenedEngine;
+  beforeAll(async () => {
+    opened = await open();
     await fillWorld(opened);
+  });
+
+  test.each(FEATURES)("for $name", async (feature) => {
     for (const fusion of FUSIONS) {
       const engine = withSettings(
         opened,
