@@ -137,7 +137,7 @@ function describe(points: readonly Point[], sizes: string): Section {
     command: `bun scripts/bench/curve.ts --folder FOLDER --sizes ${sizes}`,
     notes: [
       "![Processor time of a retrieval by the number of memories, beside plain sqlite-vec and FTS5](pictures/search-curve.svg)",
-      `One owner; the whole retrieval of the engine, its question embedded before, and a plain sqlite-vec query plus a plain FTS5 query on the same file, in turns. Milliseconds are of processor time, of all threads. First: the nearest 50 of the first question after an opening. Vectors are those of 200 real sentences, scattered, for the times alone. Load of the machine meanwhile: ${Math.round(loadavg()[2] ?? 0)} on ${cpus().length} cores.`,
+      `One owner; the whole retrieval of the engine, its question embedded before, and a plain sqlite-vec query on the same vectors in a file of its own, with its default layout, plus a plain FTS5 query on the pack, in turns. Milliseconds are of processor time, of all threads. First: the nearest 50 of the first question after an opening. Vectors are those of 200 real sentences, scattered, for the times alone. Load of the machine meanwhile: ${Math.round(loadavg()[2] ?? 0)} on ${cpus().length} cores.`,
     ],
     figures: points.map(({ size, ours, plain, scan, first }) => ({
       what: `${size.toLocaleString("en-US")} memories: whole retrieval`,
