@@ -54,7 +54,8 @@ import { CONTRADICT, changePair, RESOLVE, SUPERSEDE } from "./lifecycle/pair.ts"
 import { restore, restoreFaded } from "./lifecycle/restore.ts";
 import { evaluateCondition, pin, reinforce, transition } from "./lifecycle/transitions.ts";
 import type { MemoryEngine } from "./memory-engine.ts";
-import { type ObserveDeps, observe, observeSource } from "./observe/observe.ts";
+import { observe, observeSource } from "./observe/observe.ts";
+import type { ObserveDeps } from "./observe/observe-frame.ts";
 import { createFeedback, type Feedback } from "./organize/feedback.ts";
 import { createRunner, jobsOf, type Occasion } from "./organize/jobs.ts";
 import { endSession, organize, rebuildIndexes } from "./organize/organize.ts";
