@@ -156,13 +156,8 @@ function ownersOf(
       "SELECT v.owner, v.node_key AS key FROM json_each(?) k CROSS JOIN vectors v ON v.node_key = k.value",
     )
     .all(JSON.stringify(keys));
-  const owners = new Map<number, number[]>();
-  for (const { owner, key } of rows) {
-    const known = owners.get(owner);
-    if (known === undefined) owners.set(owner, [key]);
-    else known.push(key);
-  }
-  return owners;
+  const groups = Map.groupBy(rows, ({ owner }) => owner);
+  return new Map(Array.from(groups, ([owner, own]) => [owner, own.map(({ key }) => key)]));
 }
 
 /** Writes the codes of some vectors; without the search library, or if there can be none, the owner's are dropped. */
