@@ -1,8 +1,8 @@
-import type { MemoryEvent } from "../domain/node.ts";
+import type { MemoryEvent, MemoryNode } from "../domain/node.ts";
 import type { Instant } from "../lib/instant.ts";
 import type { Uuid } from "../lib/uuid.ts";
-import type { Activity } from "../ports/store/graph.ts";
-import type { Page } from "../ports/store/records.ts";
+import type { Activity, Graph, NodeScan } from "../ports/store/graph.ts";
+import type { AuditLog, AuditRecord, AuditRecordPage, Page } from "../ports/store/records.ts";
 
 /** The pages of a list. @param read one page: the first, or the one behind an item */
 export async function* pagesOf<T>(
@@ -29,6 +29,24 @@ export function eventPages(
     };
     return store.eventsByTime({ ...of, oldestFirst: true, after, limit });
   });
+}
+
+/** The memories of a scan, by id. */
+export function nodePages(
+  store: Pick<Graph, "scanNodes">,
+  scan: Omit<NodeScan, "afterId">,
+): AsyncGenerator<readonly MemoryNode[]> {
+  return pagesOf((last?: MemoryNode) => store.scanNodes({ ...scan, afterId: last?.id }));
+}
+
+/** An owner's records of one type, by what they are about. */
+export function recordPages(
+  store: Pick<AuditLog, "auditRecordsOf">,
+  of: Omit<AuditRecordPage, "afterTargetId">,
+): AsyncGenerator<readonly AuditRecord[]> {
+  return pagesOf((last?: AuditRecord) =>
+    store.auditRecordsOf({ ...of, afterTargetId: last?.targetId }),
+  );
 }
 
 /** What a store has of some ids, however many pages that takes. @param read what fits into a page */

@@ -26,7 +26,7 @@ import type { Uuid } from "../lib/uuid.ts";
 import type { ChangeSnapshot, Decision, Graph } from "../ports/store/graph.ts";
 import type { EngineDeps } from "./deps.ts";
 import { logEntry } from "./lifecycle/change-one.ts";
-import { pagesOf } from "./pages.ts";
+import { nodePages } from "./pages.ts";
 
 /** Profiles of names. `null` and `undefined` both mean absent. */
 
@@ -108,9 +108,7 @@ async function ofScope(deps: Deps, wanted: Wanted): Promise<number> {
 /** The stable and tentative memories of an owner and scope. */
 async function* memories({ store }: Deps, { userId, scope }: Wanted): AsyncIterable<MemoryNode> {
   const lifecycleStates = ["tentative", "stable"] as const;
-  const pages = pagesOf<MemoryNode>((last) =>
-    store.scanNodes({ userId, scope, lifecycleStates, afterId: last?.id, limit: PAGE }),
-  );
+  const pages = nodePages(store, { userId, scope, lifecycleStates, limit: PAGE });
   for await (const nodes of pages) yield* nodes;
 }
 

@@ -36,7 +36,7 @@ import { compareCodePoints, normaliseText } from "../../lib/text.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { Graph } from "../../ports/store/graph.ts";
 import type { EngineDeps } from "../deps.ts";
-import { pagesOf } from "../pages.ts";
+import { nodePages } from "../pages.ts";
 import type {
   AssertionQueryInput,
   QuantityQueryInput,
@@ -212,8 +212,7 @@ export async function scanRecords(
   for (const scope of scopes.length === 0 ? [undefined] : scopes) {
     for (const nodeType of nodeTypes) {
       const page = { userId, scope, nodeType, lifecycleStates, limit: PAGE };
-      const pages = pagesOf<MemoryNode>((last) => store.scanNodes({ ...page, afterId: last?.id }));
-      for await (const nodes of pages) {
+      for await (const nodes of nodePages(store, page)) {
         signal?.throwIfAborted();
         for (const node of nodes) visit(node);
         scanned += nodes.length;

@@ -20,7 +20,7 @@ import type { AuditLog, AuditRecord } from "../../ports/store/records.ts";
 import type { Store } from "../../ports/store/store.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { NamedRecords } from "../owners.ts";
-import { pagesOf } from "../pages.ts";
+import { recordPages } from "../pages.ts";
 import type { ForgetCheck, Forgetting, ForgetVerification } from "./api.ts";
 import { type ForgetPlan, isErased, lookFor, type PlanStore } from "./plan.ts";
 
@@ -142,7 +142,7 @@ function receiptRecordId(forgetId: Uuid): Uuid {
 }
 
 async function newestReceipt(store: AuditLog, userId: string): Promise<string | undefined> {
-  const issued = await allOf(store, RECEIPT_ISSUED, userId);
+  const issued = await recordsOf(store, RECEIPT_ISSUED, userId);
   const last = issued.sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1)).at(-1);
   return last && hashIn(last);
 }
@@ -152,11 +152,8 @@ function hashIn({ payload }: AuditRecord): string | undefined {
   return typeof hash === "string" ? hash : undefined;
 }
 
-async function allOf(store: AuditLog, opType: string, userId: string): Promise<AuditRecord[]> {
-  const pages = pagesOf<AuditRecord>((last) =>
-    store.auditRecordsOf({ opType, userId, afterTargetId: last?.targetId, limit: PAGE }),
-  );
-  return (await Array.fromAsync(pages)).flat();
+async function recordsOf(store: AuditLog, opType: string, userId: string): Promise<AuditRecord[]> {
+  return (await Array.fromAsync(recordPages(store, { opType, userId, limit: PAGE }))).flat();
 }
 
 export function toErased({
@@ -201,7 +198,7 @@ export async function listForgettings(
   { store }: { readonly store: ForgettingStore },
   userId: string,
 ): Promise<readonly Forgetting[]> {
-  const records = await allOf(store, FORGOTTEN, userId);
+  const records = await recordsOf(store, FORGOTTEN, userId);
   const all = await Promise.all(records.map((record) => toForgetting(store, record)));
   return all.sort((a, b) => (a.forgottenAt < b.forgottenAt ? 1 : -1));
 }

@@ -14,7 +14,7 @@ import type { AuditRecord } from "../../ports/store/records.ts";
 import type { EngineDeps } from "../deps.ts";
 import type { PlanStore } from "../forget/plan.ts";
 import type { NamedRecords } from "../owners.ts";
-import { allOf, pagesOf } from "../pages.ts";
+import { allOf, recordPages } from "../pages.ts";
 import type { StoreDeps } from "../write/store.ts";
 
 export type ImportDeps = EngineDeps<
@@ -109,10 +109,7 @@ export async function* recordsOf(
   userId: string,
   mentions: Uuid,
 ): AsyncGenerator<AuditRecord> {
-  const page = { opType: IMPORTED, userId, mentions, limit: PAGE };
-  const pages = pagesOf<AuditRecord>((last) =>
-    store.auditRecordsOf({ ...page, afterTargetId: last?.targetId }),
-  );
+  const pages = recordPages(store, { opType: IMPORTED, userId, mentions, limit: PAGE });
   for await (const items of pages) yield* items;
 }
 

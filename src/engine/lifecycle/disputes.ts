@@ -3,7 +3,7 @@ import type { MemoryNode } from "../../domain/node.ts";
 import type { Uuid } from "../../lib/uuid.ts";
 import type { ChangeSnapshot, Decision, Graph } from "../../ports/store/graph.ts";
 import type { EngineDeps } from "../deps.ts";
-import { pagesOf } from "../pages.ts";
+import { nodePages } from "../pages.ts";
 import { logEntry } from "./change-one.ts";
 import { parsePair, RESOLVE } from "./pair.ts";
 
@@ -136,8 +136,7 @@ export async function* unopposedOf(
   userId: string,
 ): AsyncGenerator<MemoryNode> {
   const page = { userId, lifecycleStates: ["contested"], limit: PAGE } as const;
-  const pages = pagesOf<MemoryNode>((last) => store.scanNodes({ ...page, afterId: last?.id }));
-  for await (const nodes of pages) {
+  for await (const nodes of nodePages(store, page)) {
     for (const node of nodes) {
       const others = await Promise.all(
         (await otherEnds(store, node)).map((other) => store.node(other, userId)),

@@ -17,7 +17,7 @@ import type { EventLog } from "../../ports/store/events.ts";
 import type { AuditLog, AuditRecord } from "../../ports/store/records.ts";
 import type { Clock, IdSource } from "../../ports/system.ts";
 import { type NamedRecords, operationOf } from "../owners.ts";
-import { pagesOf } from "../pages.ts";
+import { recordPages } from "../pages.ts";
 import type { AnswerCitationsInput, AnswerCitationsQuery } from "./api.ts";
 import type { ReceiptKeeper } from "./keep.ts";
 
@@ -128,10 +128,7 @@ export async function requestsThatCite(
 ): Promise<ReadonlySet<Uuid>> {
   const requests = new Set<Uuid>();
   const page = { opType: OPERATION, userId, mentions: nodeId, limit: LIMITS.page };
-  const pages = pagesOf<AuditRecord>((last) =>
-    store.auditRecordsOf({ ...page, afterTargetId: last?.targetId }),
-  );
-  for await (const records of pages) {
+  for await (const records of recordPages(store, page)) {
     for (const { requestId, citedNodeIds } of records.map(toRecord)) {
       if (citedNodeIds.includes(nodeId)) requests.add(requestId);
     }

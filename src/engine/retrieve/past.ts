@@ -10,7 +10,7 @@ import type { Browse, Graph } from "../../ports/store/graph.ts";
 import type { AuditLog, AuditRecord } from "../../ports/store/records.ts";
 import type { PastIndex, PastPage, SearchIndex } from "../../ports/store/search-index.ts";
 import type { EngineDeps } from "../deps.ts";
-import { pagesOf } from "../pages.ts";
+import { nodePages, pagesOf } from "../pages.ts";
 
 /** Memories at a time. */
 const PAGE = 200;
@@ -80,8 +80,7 @@ export async function openPast(
 }
 
 function scan(store: PastRoles, userId: string) {
-  const page = { userId, lifecycleStates: LIFECYCLE_STATES, limit: PAGE };
-  return pagesOf<MemoryNode>((last) => store.scanNodes({ ...page, afterId: last?.id }));
+  return nodePages(store, { userId, lifecycleStates: LIFECYCLE_STATES, limit: PAGE });
 }
 
 function scanEdges(store: PastRoles, owner: string) {
